@@ -221,16 +221,27 @@ $(O)/tests/unit/%: $(O)/tests/unit/%.o $(UNIT_OBJECTS)
 # It is an interpreter, whose functions are looked for by name.
 $(O)/tests/unit/preload/test_python_frames: private LDFLAGS += -rdynamic
 
-# Those that play the rest of the folder themselves.
-$(O)/tests/unit/preload/test_cupti_kinds: $(O)/tests/unit/preload/test_cupti_kinds.o \
-		$(addprefix $(O)/preload/cuda/cupti_,clock.o kinds.o library.o record.o side.o) \
+# Those that play the rest of the folder themselves: what of it is real.
+PLAYED := kinds graph_memory source neighbour fields share
+OF_kinds := clock kinds library record side
+OF_graph_memory := graph_memory
+OF_share := share
+OF_source := buffers clock launches library record side source
+OF_fields := clock library record side
+OF_neighbour := buffers clock library neighbour record side
+
+.SECONDEXPANSION:
+$(PLAYED:%=$(O)/tests/unit/preload/test_cupti_%): \
+$(O)/tests/unit/preload/test_cupti_%: $(O)/tests/unit/preload/test_cupti_%.o \
+		$$(addprefix $(O)/preload/cuda/cupti_,$$(addsuffix .o,$$(OF_$$*))) \
 		$(UNIT_OBJECTS)
 	$(call say,LD,$@)
 	$(unit_link)
 
-$(O)/tests/unit/preload/test_cupti_graph_memory: \
-		$(O)/tests/unit/preload/test_cupti_graph_memory.o \
-		$(O)/preload/cuda/cupti_graph_memory.o $(UNIT_OBJECTS)
+$(O)/tests/unit/preload/test_nvml: private LDFLAGS += -Wl,--wrap=dlopen \
+	-Wl,--wrap=dlsym
+$(O)/tests/unit/preload/test_nvml: $(O)/tests/unit/preload/test_nvml.o \
+		$(O)/preload/cuda/nvml.o $(UNIT_OBJECTS)
 	$(call say,LD,$@)
 	$(unit_link)
 

@@ -410,8 +410,7 @@ struct gpu_copy {
 	uint32_t source_device, source_context;
 	uint32_t destination_device, destination_context;
 	uint64_t graph_node;
-	uint32_t channel, channel_type;
-	uint64_t spare[2];
+	uint64_t spare[3];
 };
 
 /* The second slot of a GPU_POOL, and of a GPU_MEMORY from one. */

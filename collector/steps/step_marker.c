@@ -7,7 +7,8 @@
 #include <errno.h>
 #include <string.h>
 
-/* "text/N": the divisor, and the length of what stands before it. */
+/* "text/N": the divisor, and the length of what stands before it; all of it
+ * where there is none, or 0. */
 static size_t split_divisor(const char *text, uint64_t *divisor)
 {
 	const char *slash = strrchr(text, '/');
@@ -70,9 +71,26 @@ static bool parse_glob(const char *text, size_t len, struct step_marker *made)
 	return false;
 }
 
+/* A function's name, a kernel's or a call's has no such thing, so that it would
+ * never match: NULL it may.  A range may be called so. */
+static const char *never_matches(const struct step_marker *made)
+{
+	const char *slash = strrchr(made->glob, '/');
+	const char *bracket = strrchr(made->glob, '[');
+
+	if (made->source == STEP_NVTX)
+		return NULL;
+	if (slash && slash[1] && !slash[1 + strspn(slash + 1, "0123456789")])
+		return "after / comes a count from 1 on";
+	if (bracket && !strchr(bracket, ']'))
+		return "its [ has no ]";
+	return NULL;
+}
+
 static int parse(const char *text, struct step_marker *made, char *why,
 		 size_t why_bytes)
 {
+	const char *fault;
 	size_t len;
 
 	memset(made, 0, sizeof(*made));
@@ -94,8 +112,16 @@ static int parse(const char *text, struct step_marker *made, char *why,
 		made->source = STEP_TIME;
 		return 0;
 	}
-	if (parse_glob(text, len, made))
-		return 0;
+	if (parse_glob(text, len, made)) {
+		fault = never_matches(made);
+		if (!fault)
+			return 0;
+		log_format(why, why_bytes,
+			   "TRACEPROF_STEP=%.*s is not valid: %s; using auto",
+			   64, text, fault);
+		*made = (struct step_marker){.source = STEP_AUTO, .divisor = 1};
+		return -EINVAL;
+	}
 	log_format(why, why_bytes,
 		   "TRACEPROF_STEP=%.*s is not valid: it takes auto, api, "
 		   "manual, time:MS, omp:GLOB, range:GLOB, kernel:GLOB or "

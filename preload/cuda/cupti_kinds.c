@@ -106,16 +106,12 @@ static void tell_of_quiet(uint8_t on)
 /* A kind that is refused leaves the others as they are. */
 static void enable(CUpti_ActivityKind kind)
 {
-	static _Atomic uint64_t said;
 	const CUptiResult rc = cupti.cuptiActivityEnable(kind);
-	const uint64_t bit = UINT64_C(1) << ((unsigned int)kind % 64);
 
-	if (rc != CUPTI_SUCCESS && !(load_relaxed(&said) & bit)) {
-		store_relaxed(&said, load_relaxed(&said) | bit);
+	if (rc != CUPTI_SUCCESS)
 		session_note(load_relaxed(&session_here),
 			     "CUPTI refuses records of kind %d: error %d",
 			     (int)kind, (int)rc);
-	}
 }
 
 static void turn_others(bool on)

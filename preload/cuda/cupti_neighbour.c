@@ -221,7 +221,6 @@ void cupti_neighbour_comes(bool subscribes)
 	const uint64_t until = clock_monotonic_ns() + LEAVE_NS;
 	struct quiet quiet;
 
-	store_relaxed(&other.last_ticks, clock_ticks());
 	enter();
 	if (!cupti_is_alive())
 		return;

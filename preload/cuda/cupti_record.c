@@ -201,21 +201,27 @@ static uint32_t device_of(uint32_t context)
 
 /* --- names of calls ------------------------------------------------------- */
 
-/* Without version and stream suffix: cudaMalloc_v3020, cuMemAlloc_v2,
- * cudaLaunchKernel_ptsz_v7000. */
-static size_t plain_length(const char *name)
+static size_t without_version(const char *name, size_t len)
 {
-	size_t len = strlen(name);
 	size_t digits = len;
 
 	while (digits && name[digits - 1] >= '0' && name[digits - 1] <= '9')
 		digits--;
-	if (digits < len && digits > 2 && name[digits - 1] == 'v' &&
-	    name[digits - 2] == '_')
-		len = digits - 2;
+	return digits < len && digits > 2 && name[digits - 1] == 'v' &&
+			       name[digits - 2] == '_'
+		       ? digits - 2
+		       : len;
+}
+
+/* Without version and stream suffix, in whichever order: cudaMalloc_v3020,
+ * cudaLaunchKernel_ptsz_v7000, cuMemcpyHtoD_v2_ptds. */
+static size_t plain_length(const char *name)
+{
+	size_t len = without_version(name, strlen(name));
+
 	if (len > 5 && (!strncmp(name + len - 5, "_ptsz", 5) ||
 			!strncmp(name + len - 5, "_ptds", 5)))
-		len -= 5;
+		len = without_version(name, len - 5);
 	return len;
 }
 
@@ -324,7 +330,6 @@ static void copy(const CUpti_ActivityMemcpy6 *record, struct cupti_event *made)
 	made->event.flags = EVENT_TWO_SLOTS;
 	made->event.gpu.bytes = record->bytes;
 	made->copy = COPY(record);
-	made->copy.channel = record->channelID;
 	note_context(record->contextId, record->deviceId);
 }
 

@@ -23,22 +23,21 @@
 
 #define EVENTS_PER_PASS	 40000u
 #define SLOTS_PER_RECORD 4u
-/* A launch without work (an empty copy, say) is waited for so long, and so is
- * another node of a graph. */
-#define PATIENCE_SECONDS 2u
 /* A call may have begun so long before its record was the first of a buffer. */
 #define CALL_MS		 20u
 /* A driver call waits for the end of the runtime call around it. */
 #define PAIR_SECONDS	 1u
-/* So often in a second CUPTI is asked while a step is searched for. */
+/* So often in a second CUPTI is asked while a step is searched for, and while a
+ * window waits. */
 #define SEARCH_ASKS	 5u
+#define WINDOW_ASKS	 50u
 
 /* The writer's thread alone. */
 static struct {
 	struct thread *thread;	    /* whose ring takes the events */
 	struct cupti_buffer *queue; /* being decoded, oldest first */
 	struct cupti_buffer *last;
-	uint64_t asked_ticks; /* of a search */
+	uint64_t asked_ticks; /* when CUPTI was, for one of these */
 	uint64_t forced;      /* windows that had to be */
 	/* At the end of the program: as of a flush, what was lent longest ago,
 	 * and whether kernels are still to come. */
@@ -420,14 +419,12 @@ static enum newest_window newest_window(struct session *session)
 	return WINDOW_WAITS;
 }
 
-/* Up to when all that was launched has arrived, or is given up. */
+/* Up to when all that was launched has arrived, or is given up.  A buffer that
+ * CUPTI keeps for longer is neither, and its window's file says so. */
 static uint64_t settled_until(const struct session *session, uint64_t flushed,
 			      uint64_t forced)
 {
 	const uint64_t second = clock_ticks_per_second(&session->head->clock);
-	const uint64_t given_up =
-		session_gpu_wait_ticks(session) + PATIENCE_SECONDS * second;
-	const uint64_t now = clock_ticks();
 	const uint64_t lent = cupti_buffers_oldest();
 	uint64_t settled = flushed;
 
@@ -435,8 +432,19 @@ static uint64_t settled_until(const struct session *session, uint64_t flushed,
 	settled = min_u64(settled, cupti_pairs_oldest());
 	if (lent != UINT64_MAX)
 		settled = min_u64(settled, lent - CALL_MS * second / 1000);
-	settled = max_u64(settled, forced);
-	return max_u64(settled, min_u64(flushed, now - given_up));
+	return max_u64(settled, forced);
+}
+
+/* Not more often: each answer wakes the writer. */
+static void ask(const struct session *session, unsigned int times)
+{
+	const uint64_t second = clock_ticks_per_second(&session->head->clock);
+	const uint64_t now = clock_ticks();
+
+	if (now - source.asked_ticks < second / times)
+		return;
+	source.asked_ticks = now;
+	cupti_flush_ask();
 }
 
 /* Everything that was handed over by `flushed` is decoded. */
@@ -460,7 +468,7 @@ static void settle(struct session *session, uint64_t flushed, uint64_t forced,
 		return;
 	/* One that closes just now still waits. */
 	switch (newest_window(session)) {
-	case WINDOW_WAITS: cupti_flush_ask(); break;
+	case WINDOW_WAITS: ask(session, WINDOW_ASKS); break;
 	case WINDOW_DONE: cupti_kinds_rest(session); break;
 	default: break;
 	}
@@ -469,14 +477,8 @@ static void settle(struct session *session, uint64_t flushed, uint64_t forced,
 /* A schedule waits for the step: each second would be seldom. */
 static void ask_soon(const struct session *session)
 {
-	const uint64_t second = clock_ticks_per_second(&session->head->clock);
-	const uint64_t now = clock_ticks();
-
-	if (!search_is_on(&session->head->search) ||
-	    now - source.asked_ticks < second / SEARCH_ASKS)
-		return;
-	source.asked_ticks = now;
-	cupti_flush_ask();
+	if (search_is_on(&session->head->search))
+		ask(session, SEARCH_ASKS);
 }
 
 void cupti_source_poll(void *unused)

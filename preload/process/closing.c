@@ -2,6 +2,7 @@
 /* closing.c - says how a recording ended. */
 #include "preload/process/life_parts.h"
 
+#include "collector/steps/steps.h"
 #include "collector/system/log.h"
 #include "collector/system/proc.h"
 #include "preload/process/life.h"
@@ -229,6 +230,19 @@ static void say_missed_windows(const struct window_state *state)
 			    missed);
 }
 
+/* A pattern that nothing was called by. */
+static void say_no_match(const struct session *session)
+{
+	const enum step_source source = steps_source();
+
+	if (!load_relaxed(&session->head->windows.marks) &&
+	    (source == STEP_OMP || source == STEP_NVTX ||
+	     source == STEP_KERNEL || source == STEP_CUDA))
+		log_say("TRACEPROF_STEP=%.*s matched nothing: the run has no "
+			"steps",
+			64, session->head->options.step);
+}
+
 /* A schedule that could not be followed.  First of all, since the file isn't
  * what was asked for. */
 static void say_steps(const struct session *session)
@@ -237,6 +251,7 @@ static void say_steps(const struct session *session)
 	struct schedule schedule;
 	int64_t needed;
 
+	say_no_match(session);
 	schedule_from_options(&session->head->options, &schedule);
 	needed = window_steps_needed(&schedule);
 	if (schedule.always || session->head->flight.is_on)

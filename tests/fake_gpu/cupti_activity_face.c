@@ -167,6 +167,10 @@ static CUptiResult check_attribute(CUpti_ActivityAttribute attribute,
 		return CUPTI_ERROR_INVALID_PARAMETER;
 	if ((int)attribute < 0 || (int)attribute >= ATTRIBUTES)
 		return CUPTI_ERROR_INVALID_PARAMETER;
+	/* Nobody says what it does with one that it doesn't know. */
+	if (attribute >= CUPTI_ACTIVITY_ATTR_PER_THREAD_ACTIVITY_BUFFER &&
+	    sim_knobs()->version < VERSION_12_3)
+		sim_fault("attribute %d is of a newer CUPTI", (int)attribute);
 	if (*size < attribute_sizes[attribute])
 		return CUPTI_ERROR_PARAMETER_SIZE_NOT_SUFFICIENT;
 	return CUPTI_SUCCESS;

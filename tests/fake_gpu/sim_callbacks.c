@@ -83,8 +83,8 @@ void callbacks_api(struct sim_call *call, CUpti_ApiCallbackSite site)
 		.callbackSite = site,
 		.functionName = call->function,
 		.functionParams = call->params,
-		.functionReturnValue =
-			site == CUPTI_API_EXIT ? &call->result : NULL,
+		/* At a call's beginning, too, where it says nothing. */
+		.functionReturnValue = &call->result,
 		.symbolName = call->symbol,
 		.context = life_context(),
 		.contextUid = life_context() ? life_context_id() : 0,

@@ -11,6 +11,7 @@
 
 /* As cuptiGetVersion() counts. */
 enum {
+	VERSION_12_3 = 21,
 	VERSION_12_6 = 24,
 	VERSION_12_6_2 = 25,
 	VERSION_LONG = 130000,

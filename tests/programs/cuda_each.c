@@ -7,8 +7,9 @@
  *
  * KIND is kernel, memcpy, memset, sync, event, call, wrong (a call that fails),
  * pool (memory of one, and free again), onhost (a host function), unified (a
- * kernel where managed memory is, and a wait), node, graph, fills, hollow or
- * loop; of node, a graph of ten kernels is launched for each ten; of graph,
+ * kernel where managed memory is, and a wait), across (a copy from one GPU to
+ * another), jit (a module of PTX, loaded), node, graph, fills, hollow or loop;
+ * of node, a graph of ten kernels is launched for each ten; of graph,
  * kernels are launched into the capture of one; of fills, a graph of a memset
  * is launched; of hollow, one of nothing; of loop, one of ten kernels before
  * two memsets each five milliseconds, where there is one of nothing.
@@ -20,6 +21,9 @@
 
 enum { NODES = 10, BYTES = 4096, HOST_TO_DEVICE = 1 };
 
+static int (*copy_across)(void *to, int to_device, const void *from,
+			  int from_device, size_t bytes, void *stream);
+static int (*load_module)(void **module, const void *image);
 static void *stream, *event, *memory, *host, *managed, *graph;
 
 static void *make_fills(void)
@@ -39,6 +43,28 @@ static void nothing(void *unused)
 	(void)unused;
 }
 
+/* Not in runtime_client.h, since no other program has need of them. */
+static void find_more(void)
+{
+	void *driver = dlopen("libcuda.so.1", RTLD_NOW);
+
+	*(void **)(void *)&copy_across =
+		dlsym(RTLD_DEFAULT, "cudaMemcpyPeerAsync");
+	if (driver)
+		*(void **)(void *)&load_module =
+			dlsym(driver, "cuModuleLoadData");
+	if (!copy_across || !load_module)
+		exit(NO_RUNTIME);
+}
+
+static int load(void)
+{
+	void *module;
+
+	return load_module(&module, ".version 7.0\n.target sm_50\n"
+				    ".address_size 64\n");
+}
+
 static int pool(void)
 {
 	void *block;
@@ -52,6 +78,8 @@ static int turn(const char *kind)
 	int priority;
 
 	switch (kind[0]) {
+	case 'a': return copy_across(memory, 1, host, 0, BYTES, stream);
+	case 'j': return load();
 	case 'g':
 	case 'k':
 		return cuda.cudaLaunchKernel((const void *)kernel, one, one,
@@ -86,6 +114,7 @@ int main(int argc, char **argv)
 	const int each = kind[0] == 'n' ? NODES : 1;
 
 	runtime_find();
+	find_more();
 	if (cuda.cudaStreamCreate(&stream) || cuda.cudaEventCreate(&event) ||
 	    cuda.cudaMalloc(&memory, BYTES) ||
 	    cuda.cudaMallocHost(&host, BYTES) ||

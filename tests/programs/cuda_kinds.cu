@@ -17,6 +17,8 @@
  * pairs	a hundred times memory in a stream's order, and free again
  * built	a graph that is built of nodes and never launched
  * busy		a second of small kernels
+ * naming	a thousand times NVTX's name of a stream
+ * marking	an event that has a name is recorded a thousand times
  */
 #include <cuda_runtime.h>
 #include <nvtx3/nvToolsExtCudaRt.h>
@@ -25,7 +27,7 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { BYTES = 1 << 20, ROUNDS = 100 };
+enum { BYTES = 1 << 20, ROUNDS = 100, NAMINGS = 1000 };
 
 static cudaStream_t stream;
 static int called;
@@ -160,6 +162,26 @@ static void names(void)
 	touch<<<1, 32, 0, stream>>>(NULL);
 	touch<<<1, 32, 0, other>>>(NULL);
 	check(cudaDeviceSynchronize(), "wait");
+}
+
+/* So many times, to be counted: a stream is named, */
+static void naming(void)
+{
+	for (int i = 0; i < NAMINGS; i++)
+		nvtxNameCudaStreamA(stream, "decoder");
+}
+
+/* and an event recorded that has a name. */
+static void marking(void)
+{
+	static cudaEvent_t event;
+
+	if (!event) {
+		check(cudaEventCreate(&event), "event");
+		nvtxNameCudaEventA(event, "loaded");
+	}
+	for (int i = 0; i < NAMINGS; i++)
+		check(cudaEventRecord(event, stream), "record");
 }
 
 static void on_host(void *argument)
@@ -306,7 +328,8 @@ int main(int argc, char **argv)
 		     {"peer", peer},	     {"names", names},
 		     {"host", host},	     {"graphs", graphs},
 		     {"blocks", blocks},     {"pairs", pairs},
-		     {"built", built},	     {"busy", busy}};
+		     {"built", built},	     {"busy", busy},
+		     {"naming", naming},     {"marking", marking}};
 
 	check(cudaStreamCreate(&stream), "stream");
 	for (int i = 1; i < argc; i++)

@@ -148,7 +148,7 @@ def test_pinned_memory_is_a_kind_of_its_own():
 
 
 def test_older_cupti():
-    for version in (24, 28):
+    for version in (20, 24, 28):
         trace = train(SIMGPU_VERSION=version)
         expect_whole(trace)
         expect_equal(trace.top["cupti_version"], version)

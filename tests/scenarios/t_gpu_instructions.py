@@ -18,13 +18,18 @@ from t_instructions import count, of_library
 # The writer's thread decodes and draws what came of it.
 PROGRAM = {"kernel": 240, "memcpy": 90, "memset": 90, "sync": 60, "event": 60,
            "node": 200, "call": 30, "wrong": 30, "pool": 560, "onhost": 130,
-           "unified": 330, "latency": 280}
+           "unified": 330, "latency": 280, "across": 90, "jit": 300, "naming": 400,
+           "marking": 360}
 # Of some of them: the turn of cuda_each, and settings.
 TURNS = {"latency": "kernel"}
 SETTINGS = {"onhost": {"SIMGPU_VERSION": "130101"},
             "latency": {"SIMGPU_VERSION": "130401", "TRACEPROF_GPU_LATENCY": "1"},
             "unified": {"TRACEPROF_UNIFIED_MEMORY": "1"}}
 FEW, MANY = 500, 6500
+# Words of cuda_kinds, each of which does it a thousand times.
+WORDS = {"naming", "marking"}
+# On NVML's thread, for each time that it looks at a GPU.
+SAMPLE = 900
 # In a name of CUDA's that is called through us and has nothing to do.
 JUMP = 20
 
@@ -44,19 +49,56 @@ def each_turn(kind, hands_over="app"):
     def both(path):
         return of_library(path), of_others(path)
 
-    few, many = (count([program("cuda_each"), TURNS.get(kind, kind), turns],
+    def command(turns):
+        if kind in WORDS:
+            return [program("cuda_kinds"), *([kind] * (turns // 500))]
+        return [program("cuda_each"), TURNS.get(kind, kind), turns]
+
+    few, many = (count(command(turns),
                        {"LD_LIBRARY_PATH": FAKE, "SIMGPU_KERNEL_NS": "1",
                         "SIMGPU_NAME_REUSE": "0", "TRACEPROF_NVML": "0",
                         "SIMGPU_COMPLETE_ON": hands_over,
                         "TRACEPROF_MALLOC": "off", "TRACEPROF_STEP": "api"}
                        | SETTINGS.get(kind, {}),
                        harness.LIBRARY, read=both) for turns in (FEW, MANY))
-    return [(more - less) / (MANY - FEW) for less, more in zip(few, many)]
+    turns = (MANY - FEW) * (2 if kind in WORDS else 1)
+    return [(more - less) / turns for less, more in zip(few, many)]
+
+
+def of_nvml(path):
+    """Of the thread that asks NVML, ours; and how many samples it left."""
+    mine = []
+    for other in glob.glob(path[:-2] + "*"):
+        with open(other, encoding="utf-8") as file:
+            if re.search(r"^c?fn=\(\d+\) nvmlDeviceGetPowerUsage$", file.read(), re.M):
+                mine.append(other)
+    expect_equal(len(mine), 1, "threads that ask NVML")
+    out = os.path.join(os.path.dirname(path), "out")
+    trace = harness.Trace(os.path.join(out, os.listdir(out)[0]))
+    return of_library(mine[0]), len([event for event in trace.events
+                                     if event["name"] == "GPU state"])
+
+
+def each_sample():
+    """Instructions of ours for one more sample of a GPU's state."""
+    need("cuda_kinds")
+    (less, few), (more, many) = (
+        count([program("cuda_kinds"), *turns * ["busy"]],
+              {"LD_LIBRARY_PATH": FAKE, "TRACEPROF_MALLOC": "off"},
+              harness.LIBRARY, read=of_nvml) for turns in (1, 4))
+    expect(many > few + 10, f"{few} and {many} samples")
+    return (more - less) / (many - few)
+
+
+def test_a_sample_of_nvml():
+    seen = each_sample()
+    expect(seen < SAMPLE, f"{seen:.1f} instructions, the limit is {SAMPLE}")
 
 
 def test_kinds_of_records():
     """Those that say most; tests/bench/bench_records.py counts all of them."""
-    for kind in ("kernel", "memcpy", "wrong", "latency"):
+    for kind in ("kernel", "memcpy", "wrong", "latency", "across", "jit", "naming",
+                 "marking"):
         limit = PROGRAM[kind]
         seen, _ = each_turn(kind)
         expect(seen < limit, f"{kind}: {seen:.1f} instructions on the program's "

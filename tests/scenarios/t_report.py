@@ -236,10 +236,14 @@ def test_losses_are_said():
             "unwritable": "7 events had no finite value, or no memory was left",
             "unnamed": "7 events lost their names",
             "unrecorded_calls": "7 calls left no event",
+            "held_up_calls": "7 calls came while the start of the recording was held up",
+            "names_refused": "7 times there was no room for one more name",
             "missed_calls": "7 calls that came inside of others, of signal handlers",
             "lost": "7 of 50 waits at the ends of regions are not drawn"}
     for counter in (None, *said):
         events = {name: 7 * (name == counter) for name in said if name != "lost"}
+        if counter == "held_up_calls":
+            events["unrecorded_calls"] = 7
         text = " ".join(text_of([slice_("work", 0, 100)], {
             "events": {"seen": 900, "written": 893, "cut": 0} | events,
             "waits": {"begun": 50, "lost": 7 * (counter == "lost")}}).split())
@@ -259,7 +263,10 @@ def test_losses_of_a_gpu_are_said():
             "unpaired_calls": "whether 7 calls of CUDA's driver were made by calls",
             "unknown_captures": "whether 7 launches went into a graph",
             "cut_annotations": "of 7 ranges the GPU's part is missing or too short",
-            "calls_without_operation": "of 7 calls of CUDA it is not known in which range"}
+            "calls_without_operation": "of 7 calls of CUDA it is not known in which range",
+            "waits_without_recording": "for which stream 7 waits for an event of CUDA's",
+            "crossing_slices": "7 slices of the GPU: too many overlap for rows",
+            "unknown_records": "7 records of CUPTI's were of unknown kinds"}
     for counter in (None, *said):
         gpu = {"launched_kernels": 50} | {name: 7 * (name == counter) for name in said}
         if counter == "partial_graphs":

@@ -118,6 +118,19 @@ def test_steps_that_the_program_does_not_mark():
     expect(run.own_lines, "says nothing of steps that never came")
 
 
+def test_a_pattern_that_never_matches_is_said():
+    """Where it can't, at the start; where nothing was called so, at the end."""
+    for step, words in (("omp:[", "TRACEPROF_STEP=omp:[ is not valid: its [ has no ]"),
+                        ("omp:work/0", "is not valid: after / comes a count from 1 on"),
+                        ("omp:none*", "=omp:none* matched nothing: the run has no steps"),
+                        ("range:none/0", "=range:none/0 matched nothing: the run has no"),
+                        ("omp:work", None)):
+        _, run = steps(5, 0, "unmarked", step=step)
+        lines = [line for line in run.own_lines if "TRACEPROF_STEP=" in line]
+        expect_equal(len(lines), 1 if words else 0, f"{step}: {run.stderr}")
+        expect(not words or words in lines[0], run.stderr)
+
+
 def test_step_slices_are_annotations_of_the_cpu():
     _, run = steps(3)
     for event in run.trace.slices("ProfilerStep#*"):

@@ -72,6 +72,12 @@ static void print_missing_records(const struct trace_metadata *account,
 				" records of the GPU had no "
 				"time and are left out\n",
 				account->without_time);
+	if (account->unknown_records > 0)
+		text_wrap_print(out, 2,
+				"\nNot recorded: %" PRId64
+				" records of CUPTI's were of unknown kinds, or "
+				"too short\n",
+				account->unknown_records);
 }
 
 static void print_missing_links(const struct trace_metadata *account, FILE *out)
@@ -101,6 +107,19 @@ static void print_missing_links(const struct trace_metadata *account, FILE *out)
 				" calls of CUDA it is not "
 				"known in which range or operator they lie\n",
 				account->calls_without_operation);
+	if (account->waits_without_recording > 0)
+		text_wrap_print(
+			out, 2,
+			"\nNot known: for which stream %" PRId64 " waits for "
+			"an event of CUDA's were: it was recorded before this "
+			"file begins, or too long ago\n",
+			account->waits_without_recording);
+	if (account->crossing_slices > 0)
+		text_wrap_print(out, 2,
+				"\nDrawn over others: %" PRId64
+				" slices of the GPU: "
+				"too many overlap for rows of their own\n",
+				account->crossing_slices);
 }
 
 static void print_cut(const struct trace_metadata *account, FILE *out)
@@ -134,6 +153,45 @@ static void print_cut(const struct trace_metadata *account, FILE *out)
 				account->unwritable);
 }
 
+static void print_names(const struct trace_metadata *account, FILE *out)
+{
+	if (account->names_refused > 0)
+		text_wrap_print(out, 2,
+				"\nLosses: %" PRId64 " times there was no room "
+				"for one more name\n",
+				account->names_refused);
+	if (account->unnamed > 0)
+		text_wrap_print(out, 2,
+				"\nLosses: %" PRId64
+				" events lost their names: there "
+				"were too many different ones\n",
+				account->unnamed);
+}
+
+static void print_calls(const struct trace_metadata *account, FILE *out)
+{
+	const int64_t others =
+		account->unrecorded_calls - account->held_up_calls;
+
+	if (others > 0)
+		text_wrap_print(out, 2,
+				"\nLosses: %" PRId64 " calls left no event: of "
+				"threads without room, or nested too deep\n",
+				others);
+	if (account->held_up_calls > 0)
+		text_wrap_print(out, 2,
+				"\nLosses: %" PRId64 " calls came while the "
+				"start of the recording was held up\n",
+				account->held_up_calls);
+	if (account->missed_calls > 0)
+		text_wrap_print(
+			out, 2,
+			"\nNot recorded: %" PRId64 " calls that came inside of "
+			"others, of signal handlers or the loader, or of "
+			"threads at their end\n",
+			account->missed_calls);
+}
+
 void report_print_losses(const struct report *report, FILE *out)
 {
 	const struct trace_metadata *account = &report->metadata;
@@ -146,25 +204,9 @@ void report_print_losses(const struct report *report, FILE *out)
 			"ends of regions are not drawn: too many regions ended "
 			"in between\n",
 			account->waits_lost, account->waits_begun);
-	if (account->unnamed > 0)
-		text_wrap_print(out, 2,
-				"\nLosses: %" PRId64
-				" events lost their names: there "
-				"were too many different ones\n",
-				account->unnamed);
+	print_names(account, out);
 	print_missing_kernels(account, out);
 	print_missing_records(account, out);
 	print_missing_links(account, out);
-	if (account->unrecorded_calls > 0)
-		text_wrap_print(out, 2,
-				"\nLosses: %" PRId64 " calls left no event: of "
-				"threads without room, or nested too deep\n",
-				account->unrecorded_calls);
-	if (account->missed_calls > 0)
-		text_wrap_print(
-			out, 2,
-			"\nNot recorded: %" PRId64 " calls that came inside of "
-			"others, of signal handlers or the loader, or of "
-			"threads at their end\n",
-			account->missed_calls);
+	print_calls(account, out);
 }

@@ -44,8 +44,11 @@ struct trace_metadata {
 	int64_t unsized_graphs;	 /* launches of them: any number of kernels */
 	int64_t cut_annotations; /* ranges without all of the GPU's part */
 	int64_t calls_without_operation;
-	int64_t unpaired_calls;	  /* that may be drawn twice */
-	int64_t unknown_captures; /* launches that may be a node's */
+	int64_t crossing_slices;	 /* past the lanes for what overlaps */
+	int64_t waits_without_recording; /* of an event */
+	int64_t unknown_records;	 /* of kinds that aren't decoded */
+	int64_t unpaired_calls;		 /* that may be drawn twice */
+	int64_t unknown_captures;	 /* launches that may be a node's */
 	int64_t unsettled_ns; /* at the end, that CUPTI may have kept back */
 	int64_t missed_calls; /* in signal handlers */
 	int64_t heap_calls, heap_frees, heap_bytes, heap_asked_bytes;

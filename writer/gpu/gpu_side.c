@@ -188,8 +188,6 @@ void gpu_side_pool(struct writer_state *state, uint32_t device,
 	struct json *json = &state->json;
 	char name[64];
 
-	if (device >= GPU_DEVICES_MAX)
-		return;
 	log_format(name, sizeof(name), "memory pool 0x%lx",
 		   (unsigned long)pool->address);
 	counter_head(state, device, name, ts_ns);

@@ -357,6 +357,31 @@ static void work_without_times_is_left_out(void **state)
 	fixture_end(session);
 }
 
+/* The host's, whichever device's context it was pinned in. */
+static void pinned_memory_is_no_devices(void **state)
+{
+	struct session *session = fixture_begin(4);
+	struct cupti_event made;
+	CUpti_ActivityMemory4 memory = {
+		.kind = CUPTI_ACTIVITY_KIND_MEMORY2,
+		.memoryKind = CUPTI_ACTIVITY_MEMORY_KIND_PINNED,
+		.deviceId = 3,
+		.timestamp = clock_ticks(),
+	};
+	const CUpti_Activity *record = (const CUpti_Activity *)&memory;
+
+	(void)state;
+	begin();
+	assert_int_equal(
+		cupti_record_decode(session, record, sizeof(memory), &made),
+		CUPTI_RECORD_EVENT);
+	assert_int_equal(made.event.memory.device, 0);
+	memory.memoryKind = CUPTI_ACTIVITY_MEMORY_KIND_DEVICE;
+	cupti_record_decode(session, record, sizeof(memory), &made);
+	assert_int_equal(made.event.memory.device, 3);
+	fixture_end(session);
+}
+
 static enum cupti_record decoded(struct session *session, uint64_t start,
 				 uint64_t end)
 {
@@ -621,6 +646,7 @@ int main(void)
 		cmocka_unit_test(devices_and_streams_without_room_are_said),
 		cmocka_unit_test(each_context_keeps_its_device),
 		cmocka_unit_test(work_without_times_is_left_out),
+		cmocka_unit_test(pinned_memory_is_no_devices),
 		cmocka_unit_test(times_that_cannot_be_are_left_out),
 		cmocka_unit_test(short_and_strange_records_are_unknown),
 		cmocka_unit_test(numbers_go_on_where_cupti_wraps),

@@ -11,14 +11,30 @@
 #include "preload/cuda/cupti_library.h"
 #include "preload/cuda/cupti_record.h"
 #include "preload/cuda/cupti_share.h"
+#include "preload/cuda/cupti_side.h"
 #include "preload/cuda/cupti_source.h"
+#include "collector/steps/steps.h"
 #include "collector/system/cupti_versions.h"
 #include "tests/unit/session_fixture.h"
 #include <pthread.h>
+#include <string.h>
 #include <unistd.h>
 
 static bool is_on;
 static void (*meanwhile)(void);
+
+/* What CUPTI is set to, and how it is before us. */
+struct settings {
+	uint64_t kinds; /* a bit each */
+	uint8_t latency, event_times, all_sync;
+	uint8_t calls[2][CUPTI_CALLS_MAX]; /* whether they are recorded */
+};
+
+static struct settings now, before;
+static uint64_t dumped;
+/* Of managed memory: to its configuration, and to its kind. */
+static CUptiResult configure_answer, unified_answer;
+static uint32_t unified_kinds;
 
 bool cupti_is_alive(void)
 {
@@ -64,9 +80,18 @@ static void pass(void)
 		happens();
 }
 
+static uint64_t bit(CUpti_ActivityKind kind)
+{
+	return UINT64_C(1) << ((unsigned int)kind % 64);
+}
+
 static CUptiResult CUPTIAPI enable(CUpti_ActivityKind kind)
 {
 	is_on = true;
+	if (kind == CUPTI_ACTIVITY_KIND_UNIFIED_MEMORY_COUNTER &&
+	    unified_answer != CUPTI_SUCCESS)
+		return unified_answer;
+	now.kinds |= bit(kind);
 	pass();
 	return kind ? CUPTI_SUCCESS : CUPTI_ERROR_INVALID_PARAMETER;
 }
@@ -74,8 +99,53 @@ static CUptiResult CUPTIAPI enable(CUpti_ActivityKind kind)
 static CUptiResult CUPTIAPI disable(CUpti_ActivityKind kind)
 {
 	is_on = false;
+	now.kinds &= ~bit(kind);
 	pass();
 	return kind ? CUPTI_SUCCESS : CUPTI_ERROR_INVALID_PARAMETER;
+}
+
+static CUptiResult CUPTIAPI enable_and_dump(CUpti_ActivityKind kind)
+{
+	dumped |= bit(kind);
+	return enable(kind);
+}
+
+static CUptiResult CUPTIAPI set_latency(uint8_t on)
+{
+	now.latency = on;
+	return CUPTI_SUCCESS;
+}
+
+static CUptiResult CUPTIAPI set_event_times(uint8_t on)
+{
+	now.event_times = on;
+	return CUPTI_SUCCESS;
+}
+
+static CUptiResult CUPTIAPI set_all_sync(uint8_t on)
+{
+	now.all_sync = on;
+	return CUPTI_SUCCESS;
+}
+
+static CUptiResult CUPTIAPI set_runtime(CUpti_CallbackId number, uint8_t on)
+{
+	now.calls[0][number] = on;
+	return CUPTI_SUCCESS;
+}
+
+static CUptiResult CUPTIAPI set_driver(CUpti_CallbackId number, uint8_t on)
+{
+	now.calls[1][number] = on;
+	return CUPTI_SUCCESS;
+}
+
+static CUptiResult CUPTIAPI
+configure(CUpti_ActivityUnifiedMemoryCounterConfig *config, uint32_t count)
+{
+	for (uint32_t i = 0; i < count; i++)
+		unified_kinds |= config[i].enable << config[i].kind;
+	return configure_answer;
 }
 
 static void window_opens(void)
@@ -101,6 +171,18 @@ static struct session *begin(void)
 
 	cupti.cuptiActivityEnable = enable;
 	cupti.cuptiActivityDisable = disable;
+	cupti.cuptiActivityEnableAndDump = enable_and_dump;
+	cupti.cuptiActivityEnableLatencyTimestamps = set_latency;
+	cupti.cuptiActivityEnableCudaEventDeviceTimestamps = set_event_times;
+	cupti.cuptiActivityEnableAllSyncRecords = set_all_sync;
+	cupti.cuptiActivityEnableRuntimeApi = set_runtime;
+	cupti.cuptiActivityEnableDriverApi = set_driver;
+	cupti.cuptiActivityConfigureUnifiedMemoryCounter = configure;
+	memset(&before, 1, sizeof(before));
+	before.kinds = 0;
+	before.latency = before.event_times = 0;
+	now = before;
+	dumped = 0;
 	cupti_versions_start(200000);
 	cupti_kinds_forget();
 	meanwhile = NULL;
@@ -166,6 +248,33 @@ static void on_for_good(void **state)
 	fixture_end(session);
 }
 
+/* But where it is graphs that suffer, which come no more. */
+static void till_the_last_window(void **state)
+{
+	struct session *session = begin();
+	struct options *options = &session->head->options;
+	char why[128];
+
+	(void)state;
+	strcpy(options->step, "api");
+	options_set(options, "ACTIVE", "1", why, sizeof(why));
+	options_set(options, "REPEAT", "1", why, sizeof(why));
+	steps_start(session, clock_ticks());
+	cupti_versions_start(130001);
+	rest(session);
+	assert_true(is_on);
+	store_relaxed(&session->head->windows.opened, 1);
+	rest(session);
+	assert_false(is_on);
+	cupti_versions_start(130000);
+	cupti_kinds_want(true);
+	cupti_kinds_turn();
+	rest(session);
+	assert_true(is_on);
+	steps_forget();
+	fixture_end(session);
+}
+
 static void *turn_later(void *unused)
 {
 	usleep(20000);
@@ -208,12 +317,130 @@ static void awaited_in_vain(void **state)
 	fixture_end(session);
 }
 
+/* Kernels are left when all else was, since that takes time. */
+static void kernels_are_last(void)
+{
+	assert_int_equal(now.kinds, bit(CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL));
+}
+
+static void what_we_set_is_as_it_was(void **state)
+{
+	struct session *session = begin();
+	struct options *options = &session->head->options;
+
+	(void)state;
+	cupti_kinds_leave(kernels_are_last);
+	assert_memory_equal(&now, &before, sizeof(now));
+	session->head->gpu.cupti_version = 130100;
+	options->gpu_latency = 1;
+	options->graphs = GRAPHS_GRAPH;
+	cupti_kinds_start(options, false);
+	cupti_kinds_want(true);
+	cupti_kinds_turn();
+	assert_true(now.latency && now.event_times && !now.all_sync);
+	assert_memory_not_equal(now.calls[0], before.calls[0], CUPTI_CALLS_MAX);
+	assert_memory_not_equal(now.calls[1], before.calls[1], CUPTI_CALLS_MAX);
+	cupti_kinds_leave(kernels_are_last);
+	assert_memory_equal(&now, &before, sizeof(now));
+	options->graphs = GRAPHS_NODE;
+	cupti_kinds_start(options, false);
+	fixture_end(session);
+}
+
+static uint64_t kinds_of(struct session *session, uint32_t version)
+{
+	cupti_kinds_leave(kernels_are_last);
+	session->head->gpu.cupti_version = version;
+	cupti_kinds_want(false);
+	cupti_kinds_turn();
+	cupti_kinds_start(&session->head->options, false);
+	cupti_kinds_want(true);
+	cupti_kinds_turn();
+	return now.kinds;
+}
+
+/* Host functions: kinds of 13.1. */
+static void kinds_by_version_and_wish(void **state)
+{
+	struct session *session = begin();
+	struct options *options = &session->head->options;
+	const uint64_t always = bit(CUPTI_ACTIVITY_KIND_DEVICE) |
+				bit(CUPTI_ACTIVITY_KIND_CONTEXT) |
+				bit(CUPTI_ACTIVITY_KIND_STREAM) |
+				bit(CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL) |
+				bit(CUPTI_ACTIVITY_KIND_MEMCPY) |
+				bit(CUPTI_ACTIVITY_KIND_MEMCPY2) |
+				bit(CUPTI_ACTIVITY_KIND_MEMSET) |
+				bit(CUPTI_ACTIVITY_KIND_RUNTIME) |
+				bit(CUPTI_ACTIVITY_KIND_DRIVER) |
+				bit(CUPTI_ACTIVITY_KIND_OVERHEAD) |
+				bit(CUPTI_ACTIVITY_KIND_SYNCHRONIZATION) |
+				bit(CUPTI_ACTIVITY_KIND_MEMORY2) |
+				bit(CUPTI_ACTIVITY_KIND_CUDA_EVENT) |
+				bit(CUPTI_ACTIVITY_KIND_MEMORY_POOL) |
+				bit(CUPTI_ACTIVITY_KIND_JIT);
+	const uint64_t unified =
+		bit(CUPTI_ACTIVITY_KIND_UNIFIED_MEMORY_COUNTER);
+	const uint64_t host =
+		bit((CUpti_ActivityKind)56) | bit((CUpti_ActivityKind)58);
+
+	(void)state;
+	assert_int_equal(kinds_of(session, 130001), always);
+	assert_int_equal(kinds_of(session, 130100), always | host);
+	assert_int_equal(now.latency, 0);
+	options->graphs = GRAPHS_GRAPH;
+	assert_int_equal(kinds_of(session, 28),
+			 always | bit(CUPTI_ACTIVITY_KIND_GRAPH_TRACE));
+	options->graphs = GRAPHS_NODE;
+	/* Asked for inside of cuInit(), where it is too early. */
+	options->unified_memory = 1;
+	unified_answer = CUPTI_ERROR_NOT_READY;
+	assert_int_equal(kinds_of(session, 28), always);
+	unified_answer = CUPTI_SUCCESS;
+	cupti_side_initialised();
+	assert_int_equal(now.kinds, always | unified);
+	/* All eight of them. */
+	assert_int_equal(unified_kinds, 0x1fe);
+	assert_int_equal(load_relaxed(&session->head->note_count), 0);
+	/* Refused, which is said. */
+	configure_answer = CUPTI_ERROR_NOT_SUPPORTED;
+	assert_int_equal(kinds_of(session, 28), always);
+	assert_int_equal(load_relaxed(&session->head->note_count), 1);
+	configure_answer = CUPTI_SUCCESS;
+	cupti_side_initialised();
+	assert_int_equal(now.kinds, always);
+	unified_answer = CUPTI_ERROR_INVALID_KIND;
+	assert_int_equal(kinds_of(session, 28), always);
+	assert_int_equal(load_relaxed(&session->head->note_count), 2);
+	unified_answer = CUPTI_SUCCESS;
+	fixture_end(session);
+}
+
+/* Of what was there before we came CUPTI tells where it is asked to. */
+static void who_comes_late_asks(void **state)
+{
+	struct session *session = begin();
+
+	(void)state;
+	cupti_kinds_start(&session->head->options, false);
+	assert_int_equal(dumped, 0);
+	cupti_kinds_start(&session->head->options, true);
+	assert_int_equal(dumped, bit(CUPTI_ACTIVITY_KIND_DEVICE) |
+					 bit(CUPTI_ACTIVITY_KIND_CONTEXT) |
+					 bit(CUPTI_ACTIVITY_KIND_STREAM));
+	fixture_end(session);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(what_we_set_is_as_it_was),
+		cmocka_unit_test(kinds_by_version_and_wish),
+		cmocka_unit_test(who_comes_late_asks),
 		cmocka_unit_test(off_when_nothing_needs_them),
 		cmocka_unit_test(a_wish_while_they_turn),
 		cmocka_unit_test(on_for_good),
+		cmocka_unit_test(till_the_last_window),
 		cmocka_unit_test(awaited),
 		cmocka_unit_test(awaited_in_vain),
 	};

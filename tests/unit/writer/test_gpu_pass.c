@@ -1,45 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* test_gpu_pass.c - records of a GPU that come in any order, over passes. */
-#include "tests/unit/sample_session.h"
-#include "collector/session/gpu_state.h"
+#include "tests/unit/gpu_sample.h"
 #include "writer/gpu/gpu_known.h"
-#include "writer/pass.h"
-
-#include <setjmp.h>
-#include <stdarg.h>
-#include <cmocka.h>
 
 #define STREAM_WAIT                                                            \
 	2 /* CUPTI_ACTIVITY_SYNCHRONIZATION_TYPE_STREAM_WAIT_EVENT */
-
-static struct thread *gpu_begin(struct sample *sample,
-				struct writer_state *writer_state)
-{
-	struct thread *thread;
-
-	sample_begin(sample);
-	sample_session(sample);
-	sample->session->head->gpu.source = GPU_SOURCE_CUPTI;
-	sample->session->head->gpu.is_live = 1;
-	sample_window(sample, 0);
-	thread = sample_thread(sample, 7);
-	thread->ring.never_waits = 1;
-	assert_int_equal(pass_start(writer_state, sample->session, true), 0);
-	return thread;
-}
-
-static void push_call(struct sample *sample, struct thread *thread,
-		      uint64_t correlation)
-{
-	sample_push(sample, thread,
-		    (struct event){.kind = EVENT_GPU_API,
-				   .name = names_intern_string(
-					   sample->session, "cudaLaunchKernel"),
-				   .extra = 100,
-				   .start_ticks = 100,
-				   .end_ticks = 200,
-				   .api = {.correlation = correlation}});
-}
 
 static void push_kernel(struct sample *sample, struct thread *thread,
 			uint64_t correlation)
@@ -59,22 +24,6 @@ static void push_kernel(struct sample *sample, struct thread *thread,
 	memset(slot + 1, 0, sizeof(*slot));
 	memcpy(slot + 1, &kernel, sizeof(kernel));
 	ring_commit(&thread->ring, 2, 1);
-}
-
-static void assert_all_written(const char *text, unsigned long count)
-{
-	assert_int_equal(sample_number(text, "seen"), count);
-	assert_int_equal(sample_number(text, "written"), count);
-	assert_int_equal(sample_number(text, "cut"), 0);
-	assert_int_equal(sample_number(text, "in_file"), count);
-}
-
-/* The window ends, and all of it was handed over. */
-static void end_window(struct sample *sample, struct writer_state *writer_state)
-{
-	sample_window_end(sample, 5000);
-	sample->session->head->gpu.settled_ticks = UINT64_MAX;
-	pass_run(writer_state);
 }
 
 static void a_kernel_waits_for_its_device(void **state)
@@ -165,10 +114,82 @@ static void a_threads_first_call_waits_for_a_look(void **state)
 	sample_end(&sample);
 }
 
+/* CUPTI hands buffers over in any order. */
+static void a_kernel_waits_for_its_call(void **state)
+{
+	struct sample sample;
+	struct writer_state writer_state;
+	struct thread *thread = gpu_begin(&sample, &writer_state);
+	const char *text;
+
+	(void)state;
+	sample.session->head->gpu.device[0].is_known = 1;
+	push_kernel(&sample, thread, 1);
+	pass_run(&writer_state);
+	push_call(&sample, thread, 1);
+	pass_run(&writer_state);
+	pass_run(&writer_state);
+	assert_int_equal(writer_state.gpu->unlinked, 0);
+	end_window(&sample, &writer_state);
+	text = sample_text(&sample);
+	assert_int_equal(sample_count(text, "\"cat\":\"ac2g\""), 2);
+	assert_all_written(text, 2);
+	pass_end(&writer_state);
+	sample_end(&sample);
+}
+
+/* All that was launched till some seconds later has come: it is drawn without
+ * one, while the window goes on. */
+static void a_kernel_whose_call_never_comes(void **state)
+{
+	struct sample sample;
+	struct writer_state writer_state;
+	struct thread *thread = gpu_begin(&sample, &writer_state);
+
+	(void)state;
+	sample.session->head->gpu.device[0].is_known = 1;
+	push_kernel(&sample, thread, 1);
+	pass_run(&writer_state);
+	assert_int_equal(writer_state.gpu->unlinked, 0);
+	sample.session->head->gpu.settled_ticks =
+		sample.zero + seconds(&sample, 4);
+	pass_run(&writer_state);
+	assert_int_equal(writer_state.gpu->unlinked, 1);
+	end_window(&sample, &writer_state);
+	assert_all_written(sample_text(&sample), 1);
+	pass_end(&writer_state);
+	sample_end(&sample);
+}
+
+/* So it is where CUPTI never says how far it is. */
+static void a_kernel_that_has_waited_for_long(void **state)
+{
+	struct sample sample;
+	struct writer_state writer_state;
+	struct thread *thread = gpu_begin_ago(&sample, &writer_state, 4);
+
+	(void)state;
+	sample.session->head->gpu.device[0].is_known = 1;
+	sample.session->head->options.gpu_wait_ms = 10000;
+	push_kernel(&sample, thread, 1);
+	pass_run(&writer_state);
+	assert_int_equal(writer_state.gpu->unlinked, 0);
+	sample.session->head->options.gpu_wait_ms = 0;
+	pass_run(&writer_state);
+	assert_int_equal(writer_state.gpu->unlinked, 1);
+	end_window(&sample, &writer_state);
+	assert_all_written(sample_text(&sample), 1);
+	pass_end(&writer_state);
+	sample_end(&sample);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_kernel_waits_for_its_device),
+		cmocka_unit_test(a_kernel_waits_for_its_call),
+		cmocka_unit_test(a_kernel_whose_call_never_comes),
+		cmocka_unit_test(a_kernel_that_has_waited_for_long),
 		cmocka_unit_test(a_threads_first_call_waits_for_a_look),
 		cmocka_unit_test(what_waits_is_drawn_with_its_window),
 	};
