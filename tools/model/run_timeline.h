@@ -229,6 +229,9 @@ void timeline_walk(struct timeline *timeline, uint32_t lane,
 
 /* Is it a library of C's, C++'s or OpenMP's runtime, or a function of one? */
 bool timeline_is_runtime(const char *name);
+
+/* Waits for locks on a lane. */
+size_t timeline_lock_waits(const struct timeline *timeline, uint32_t lane);
 enum host_kind timeline_host_kind(const struct trace_event *event,
 				  const char *category);
 bool timeline_gpu_kind(const struct trace_event *event, const char *category,

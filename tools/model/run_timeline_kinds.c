@@ -201,3 +201,13 @@ bool timeline_is_runtime(const char *name)
 	return is_of(begins, sizeof(begins) / sizeof(*begins), name, false) ||
 	       is_of(whole, sizeof(whole) / sizeof(*whole), name, true);
 }
+
+size_t timeline_lock_waits(const struct timeline *timeline, uint32_t lane)
+{
+	const struct timeline_lane *of = timeline_lane(timeline, lane);
+	size_t count = 0;
+
+	for (size_t at = 0; at < of->count; at++)
+		count += timeline_name(timeline, of->spans[at].name)->is_lock;
+	return count;
+}

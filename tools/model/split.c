@@ -12,6 +12,7 @@
 #include "tools/model/host_cover.h"
 #include "tools/model/statistics.h"
 #include "tools/model/step_phases.h"
+#include "tools/model/gpu_behind.h"
 #include "tools/model/work_beside.h"
 #include "tools/util/memory.h"
 #include "tools/util/numbers.h"
@@ -95,6 +96,7 @@ struct sweep {
 	bool has_contention;
 	bool is_covered;    /* samples say what the thread does */
 	enum cover covered; /* at the present moment */
+	int64_t behind_until_ns;
 	size_t next_work, step;
 	int64_t end_ns[GPU_KINDS]; /* of what runs now, by kind */
 	bool is_idle, has_run;
@@ -210,6 +212,11 @@ static int64_t count_beside(struct sweep *sweep, int64_t start_ns,
 	return !is_beside && is_wait(sweep->timeline, name) ? some_ns : 0;
 }
 
+static bool is_behind(const struct sweep *sweep, int64_t ns)
+{
+	return ns < sweep->behind_until_ns;
+}
+
 /* [start, end) in one step or in none, with the GPU in one state. */
 static void count(struct sweep *sweep, int64_t start_ns, int64_t end_ns,
 		  enum host_kind kind, uint32_t name)
@@ -247,6 +254,8 @@ static void count(struct sweep *sweep, int64_t start_ns, int64_t end_ns,
 	if (share == SHARE_OFF)
 		others_ns = count_beside(sweep, start_ns, end_ns, name,
 					 step && !step->is_slow);
+	if (step && !step->is_slow && is_behind(sweep, start_ns))
+		split->behind_ns += dur_ns;
 	if (step) {
 		step->ns[share] += dur_ns - others_ns;
 		step->ns[SHARE_OTHERS] += others_ns;
@@ -263,6 +272,13 @@ static void count(struct sweep *sweep, int64_t start_ns, int64_t end_ns,
 static void take_work(struct sweep *sweep, int64_t now_ns)
 {
 	const struct timeline *timeline = sweep->timeline;
+
+	if (is_behind(sweep, now_ns) &&
+	    sweep->end_ns[GPU_KERNEL] < sweep->behind_until_ns) {
+		sweep->end_ns[GPU_KERNEL] = sweep->behind_until_ns;
+		if (sweep->is_idle)
+			end_gap(sweep, now_ns);
+	}
 
 	while (sweep->next_work < timeline->work_count &&
 	       timeline->work[sweep->next_work].start_ns <= now_ns) {
@@ -569,18 +585,9 @@ static void find_slow(struct split *split)
 	free(durations);
 }
 
-static size_t lock_waits(const struct timeline *timeline, uint32_t lane)
-{
-	const struct timeline_lane *of = timeline_lane(timeline, lane);
-	size_t count = 0;
-
-	for (size_t at = 0; at < of->count; at++)
-		count += timeline_name(timeline, of->spans[at].name)->is_lock;
-	return count;
-}
-
 void split_make(struct split *split, struct timeline *timeline,
-		int64_t until_ns, int64_t processors, bool has_slept)
+		int64_t until_ns, int64_t processors, bool has_slept,
+		bool is_part)
 {
 	struct sweep sweep = {
 		.split = split, .timeline = timeline, .processors = processors};
@@ -590,12 +597,15 @@ void split_make(struct split *split, struct timeline *timeline,
 	find_slow(split);
 	choose_lane(split, timeline);
 	split->uses_gpu = timeline->work_count > 0;
+	if (is_part)
+		sweep.behind_until_ns = gpu_behind_until(timeline);
 	/* A step may end after the last slice. */
-	for (size_t at = 0; at < split->count; at++)
-		if (split->steps[at].start_ns + split->steps[at].dur_ns >
-		    timeline->end_ns)
-			timeline->end_ns = split->steps[at].start_ns +
-					   split->steps[at].dur_ns;
+	for (size_t at = 0; at < split->count; at++) {
+		const struct split_step *step = &split->steps[at];
+
+		if (step->start_ns + step->dur_ns > timeline->end_ns)
+			timeline->end_ns = step->start_ns + step->dur_ns;
+	}
 	if (split->count) {
 		sweep.has_parts =
 			timeline_lane(timeline, split->lane)->parts > 0;
@@ -605,7 +615,8 @@ void split_make(struct split *split, struct timeline *timeline,
 			(has_slept && (is_main(timeline, split->lane) ||
 				       !weigh(timeline, split->lane)));
 		sweep.has_contention =
-			lock_waits(timeline, split->lane) >= CONTENTION_MIN;
+			timeline_lock_waits(timeline, split->lane) >=
+			CONTENTION_MIN;
 		work_beside_make(&sweep.beside, timeline, split->lane);
 		split->alloc_ns = sweep.beside.alloc_ns;
 		split->sampled_ns = sweep.beside.all_ns;

@@ -86,14 +86,17 @@ struct split {
 	bool is_busiest;    /* the thread isn't the first one, but works most */
 	double median_ns, p5_ns, p95_ns;
 	bool uses_gpu;
+	int64_t behind_ns; /* the GPU, in them, with what no file has */
 	struct split_gap gaps[GAP_COUNT];
 };
 
 /* Steps that end after until_ns are left out; processors: 0 not known; the
  * main thread has slept: it had no processor for most of the time, and so may
- * have no sample although they were taken. */
+ * have no sample although they were taken; the file is a part: something was
+ * before it. */
 void split_make(struct split *split, struct timeline *timeline,
-		int64_t until_ns, int64_t processors, bool has_slept);
+		int64_t until_ns, int64_t processors, bool has_slept,
+		bool is_part);
 
 /* Of the waits `uneven` (0 to 1) is unevenness; OpenMP's regions that are not
  * drawn took so long. */

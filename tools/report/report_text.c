@@ -476,7 +476,19 @@ static void print_device(const struct report *report, unsigned int number,
 	const struct report_memory *memory = &device->memory;
 	const double busy = (double)busy_time_sum(&device->busy);
 
-	if (report_is_used(device))
+	/* In a window a GPU may be behind: it works later on. */
+	if (report_is_used(device) && busy > wall)
+		text_wrap_print(
+			out, 2,
+			"\nGPU %u: busy %s with what was launched in %s; "
+			"kernels %s, copies %s and memsets %s, summed over "
+			"streams\n",
+			number, quantity_time(busy).text,
+			quantity_time(wall).text,
+			quantity_time((double)device->sum_ns[WORK_KERNEL]).text,
+			quantity_time((double)device->sum_ns[WORK_COPY]).text,
+			quantity_time((double)device->sum_ns[WORK_FILL]).text);
+	else if (report_is_used(device))
 		text_wrap_print(
 			out, 2,
 			"\nGPU %u: busy %s of the time; kernels %s, copies %s "

@@ -400,7 +400,8 @@ void verdict_make(struct verdict *verdict, struct timeline *timeline,
 	split_make(&facts->split, timeline,
 		   metadata->detail_ended_ns >= 0 ? metadata->detail_ended_ns
 						  : INT64_MAX,
-		   metadata->cpus, has_slept(facts));
+		   metadata->cpus, has_slept(facts),
+		   facts->metadata->outside > 0);
 	for (size_t at = 0; at < region_count; at++) {
 		judged += (double)regions[at].judged_ns;
 		uneven += (double)regions[at].uneven_ns;

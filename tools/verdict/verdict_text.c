@@ -17,6 +17,7 @@
 
 /* What is less of the step is not named. */
 #define NAMED_MIN      0.005
+#define BEHIND_MIN     0.2
 /* Names that are said, and what each takes of the time at least. */
 #define NAMES	       3u
 #define NAME_MIN       0.02
@@ -85,6 +86,24 @@ static unsigned int add_split(struct text_buffer *lines,
 	count = text_wrap_add(lines, text.data, 2, columns);
 	text_buffer_free(&text);
 	return count;
+}
+
+/* What a GPU did that the file has nothing of. */
+static unsigned int add_behind(struct text_buffer *lines,
+			       const struct verdict *verdict,
+			       unsigned int columns)
+{
+	const struct split *split = &verdict->facts.split;
+
+	if (!split->total_ns ||
+	    (double)split->behind_ns < BEHIND_MIN * (double)split->total_ns)
+		return 0;
+	return add_line(lines, 2, columns,
+			"for %.0f %% of these steps the GPU was busy with what "
+			"was launched before this file begins: it is behind "
+			"the host",
+			100 * (double)split->behind_ns /
+				(double)split->total_ns);
 }
 
 /* "by phase: 61.0 % backward, 27.0 % forward, ..."; what is in none is not
@@ -417,6 +436,7 @@ static unsigned int add_head(struct text_buffer *text,
 	text_buffer_cut(text, 0);
 	used += add_step(text, verdict, columns);
 	used += add_split(text, verdict, columns);
+	used += add_behind(text, verdict, columns);
 	/* The program's own lines first: they are what can be changed. */
 	if (left_out < 3)
 		used += sampled ? add_names(text, verdict, sampled, columns)

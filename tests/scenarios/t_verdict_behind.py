@@ -1,0 +1,70 @@
+# SPDX-License-Identifier: MIT
+"""A window of a program that never waits: what it launches runs long after, and of what
+the GPU does meanwhile the file has nothing."""
+
+import harness
+from harness import command, expect, expect_equal
+from t_verdict import judged, made, slice_, step_
+
+LATE_US = 2_000_000
+
+
+def window(late_us=LATE_US, call_us=5):
+    """Two steps of 1 ms, the work of which begins so long after its call."""
+    events = [slice_("aten::mm", 0, 1990), step_(0, 0, 1000), step_(1, 1000, 1000)]
+    for number in range(2):
+        at = number * 1000 + 500
+        events += [slice_("cudaLaunchKernel", at, call_us, cat="cuda_runtime",
+                          correlation=number),
+                   slice_("gemm", at + call_us + late_us, 900, 7, "kernel", 0, device=0,
+                          stream=7, correlation=number)]
+    return events
+
+
+def told(events, outside=100):
+    path = made(events, {"events": {"seen": 200, "outside": outside, "cut": outside}})
+    step = judged(path)["step"]
+    return (step["split_ns"]["gpu"] / step["total_ns"],
+            " ".join(command("report", path).stdout.split()))
+
+
+def test_a_gpu_that_is_behind_is_busy():
+    busy, text = told(window())
+    expect_equal(round(busy, 2), 1.0)
+    expect("for 100 % of these steps the GPU was busy with what was launched before this "
+           "file begins" in text, text)
+
+
+def test_a_call_that_waits_for_room_is_no_code_of_the_hosts():
+    """Its end is late, too; the queue is full all the time."""
+    expect_equal(round(told(window(call_us=490))[0], 2), 1.0)
+
+
+def test_a_gpu_that_begins_at_once_is_not_behind():
+    """However long the first call loads its kernel's code."""
+    for late, call in ((8, 5), (8, 400)):
+        busy, text = told(window(late, call))
+        expect(busy < 0.95, (late, call, busy))
+        expect("launched before this file" not in text, text)
+
+
+def test_a_whole_run_has_all_of_its_work():
+    """What waits there waits for something else: an event, a function of the host's."""
+    busy, text = told(window(), outside=0)
+    expect_equal(busy, 0)
+    expect("launched before this file" not in text, text)
+
+
+def test_a_gpu_that_works_longer_than_the_window():
+    """Is no hundredfold of its time."""
+    events = window()
+    for event in events:
+        event["dur"] *= 50 if event["name"] == "gemm" else 1
+    events[-1]["ts"] += 60_000
+    events.append(slice_("PyTorch Profiler (0)", 0, 2000, cat="Trace", pid="Spans"))
+    text = told(events)[1]
+    expect("GPU 0: busy 90.00 ms with what was launched in 2.000 ms" in text, text)
+
+
+if __name__ == "__main__":
+    harness.main()
