@@ -2,6 +2,8 @@
 /* object_tables.c - reads the dynamic section of a loaded file. */
 #include "preload/process/object_tables.h"
 
+#include <string.h>
+
 /* The loader has turned most of these into addresses, but not all. */
 static const void *table_at(uintptr_t base, const ElfW(Dyn) * entry)
 {
@@ -37,4 +39,66 @@ void object_tables_read(uintptr_t base, const ElfW(Dyn) * entry,
 		default: break;
 		}
 	}
+}
+
+/* As GNU's linker writes it: four numbers, a filter, the first symbol of each
+ * bucket, and for each symbol its hash, whose lowest bit ends the bucket. */
+static bool is_exported(const struct object_tables *tables, const char *name,
+			uint32_t wanted)
+{
+	const uint32_t *hash = tables->hash;
+	const uint32_t buckets = hash[0], first = hash[1], words = hash[2];
+	const uint32_t *bucket =
+		hash + 4 + words * sizeof(ElfW(Addr)) / sizeof(uint32_t);
+	const uint32_t *chain = bucket + buckets;
+	uint32_t at = buckets ? bucket[wanted % buckets] : 0;
+
+	if (at < first)
+		return false;
+	for (;; at++) {
+		const ElfW(Sym) *symbol = &tables->symbols[at];
+		const uint32_t found = chain[at - first];
+
+		if ((found | 1) == (wanted | 1) && symbol->st_shndx &&
+		    !strcmp(tables->strings + symbol->st_name, name))
+			return true;
+		if (found & 1)
+			return false;
+	}
+}
+
+struct wanted {
+	const char *name;
+	uint32_t hash;
+};
+
+static int look(struct dl_phdr_info *info, size_t bytes, void *arg)
+{
+	const struct wanted *wanted = arg;
+	struct object_tables tables = {0};
+
+	(void)bytes;
+	for (int i = 0; i < info->dlpi_phnum; i++) {
+		const ElfW(Phdr) *part = &info->dlpi_phdr[i];
+
+		if (part->p_type == PT_DYNAMIC)
+			object_tables_read(info->dlpi_addr,
+					   (const ElfW(Dyn) *)(info->dlpi_addr +
+							       part->p_vaddr),
+					   &tables);
+	}
+	if (!tables.symbols || !tables.strings)
+		return 0;
+	if (!tables.hash)
+		return tables.old_hash != NULL;
+	return is_exported(&tables, wanted->name, wanted->hash);
+}
+
+bool object_tables_export(const char *name)
+{
+	struct wanted wanted = {name, 5381};
+
+	for (const char *c = name; *c; c++)
+		wanted.hash = wanted.hash * 33 + (unsigned char)*c;
+	return dl_iterate_phdr(look, &wanted);
 }

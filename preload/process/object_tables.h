@@ -38,4 +38,9 @@ struct object_tables {
 void object_tables_read(uintptr_t base, const ElfW(Dyn) * entry,
 			struct object_tables *tables);
 
+/* True: a loaded file exports that name, or may.  dlsym() would allocate where
+ * none does, in a program's own allocator, too, and leave a message for the
+ * program's dlerror().  Takes the loader's lock. */
+bool object_tables_export(const char *name);
+
 #endif

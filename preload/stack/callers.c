@@ -71,8 +71,6 @@ COLD void callers_prepare(void)
 
 	*(void **)&callers.find_object = dlsym(RTLD_DEFAULT, "_dl_find_object");
 	python_frames_look();
-	/* Of what isn't there the program is told nothing. */
-	dlerror();
 	thread_unbusy(was);
 	if (stack_end)
 		callers.stack_end = *(uint64_t *)stack_end;

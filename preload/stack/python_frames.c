@@ -2,6 +2,8 @@
 /* python_frames.c - reads CPython's frames; see python_frames.h. */
 #include "preload/stack/python_frames.h"
 
+#include "preload/process/object_tables.h"
+
 #include "collector/control/stack_choice.h"
 #include "collector/session/names.h"
 #include "collector/session/stacks.h"
@@ -28,6 +30,7 @@
 #define CACHE	       4096u
 #define TRIES_MAX      64u
 
+#define LOOP	       "_PyEval_EvalFrameDefault"
 /* From 3.13 on it describes itself. */
 #define SAID_SINCE     13
 
@@ -197,7 +200,7 @@ static COLD bool is_said(const void *runtime)
 COLD bool python_frames_find(void)
 {
 	const char *(*version)(void);
-	void *loop = dlsym(RTLD_DEFAULT, "_PyEval_EvalFrameDefault");
+	void *loop = dlsym(RTLD_DEFAULT, LOOP);
 	ElfW(Sym) *symbol = NULL;
 	uint64_t word;
 	Dl_info info;
@@ -238,8 +241,11 @@ COLD bool python_frames_find(void)
 
 COLD void python_frames_look(void)
 {
-	if (!python.is_there)
-		python_frames_find();
+	if (python.is_there || !object_tables_export(LOOP))
+		return;
+	python_frames_find();
+	/* Of what a version lacks the program is told nothing. */
+	dlerror();
 }
 
 /* A frame, by way of the window: a caller's lies shortly before. */
