@@ -238,7 +238,6 @@ static void ask_python(const uint64_t *codes, unsigned int count,
 {
 	struct dl_find_object found;
 
-	python->count = python->below = 0;
 	for (unsigned int i = 0; i < count; i++) {
 		if (!python_frames_is_loop(codes[i]))
 			continue;
@@ -351,6 +350,7 @@ COLD uint32_t callers_number(const struct thread *thread, uint64_t site,
 {
 	struct session *session = load_relaxed(&session_here);
 	struct caller_python python;
+	bool has_python;
 	uint64_t codes[1 + PYTHON_DEPTH];
 	uint64_t place;
 	unsigned int count;
@@ -370,9 +370,11 @@ COLD uint32_t callers_number(const struct thread *thread, uint64_t site,
 		memset(callers.rules, 0, sizeof(callers.rules));
 		caller_loops_forget();
 	}
-	count = walk(from, codes,
-		     1 + (python_frames_main() ? PYTHON_DEPTH : DEPTH));
-	ask_python(codes, count, &python);
+	has_python = python_frames_main();
+	count = walk(from, codes, 1 + (has_python ? PYTHON_DEPTH : DEPTH));
+	python.count = python.below = 0;
+	if (has_python)
+		ask_python(codes, count, &python);
 	place = python.count ? place_in_python(codes, &python)
 			     : place_of(codes, min_u32(count, 1 + DEPTH));
 	callers.calls++;
