@@ -78,13 +78,15 @@ def test_no_more_parts_than_asked_for():
 
 
 def test_the_newest_parts_are_kept():
-    run = python(SCOPES % 60000, max_mb=1, max_parts=3, parts_keep="last",
+    # A part ends with a pass of the writer's, which on a busy machine is three times as
+    # large: there are more than three parts all the same.
+    run = python(SCOPES % 200000, max_mb=1, max_parts=3, parts_keep="last",
                  malloc="off", step="api")
     traces, last = check_parts(run)
     kept = numbers(run)
     expect(len(kept) == 3 and kept[0] == 1 and kept[1] > 2
            and kept[2] == kept[1] + 1, run.files)
-    expect_equal(scopes_of(traces) + last["deleted"], 60000, last)
+    expect_equal(scopes_of(traces) + last["deleted"], 200000, last)
     expect(f"{last['deleted']} events of parts that were deleted" in run.stderr,
            run.stderr)
 
