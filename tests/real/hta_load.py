@@ -30,6 +30,8 @@ USUAL = re.compile(
     r"|Rounding down ns resolution"
     r"|ProfilerStep not found in the trace"
     r"|There is only one iteration in the trace"
+    # It rounds starts and lengths down to microseconds, each for itself.
+    r"|Ignoring negative weight of -1 for CPEdge"
     # It counts queues by four launch calls; graphs and cudaMemcpy are not among.
     r"|No edge was added - queue length is")
 
