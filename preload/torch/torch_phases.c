@@ -9,6 +9,9 @@
  * has begun; within one it belongs to that.  Where gradients are zeroed between
  * forward and backward is learnt in the first step.
  *
+ * All are drawn beside the main thread.  A forward that another thread ends, as
+ * the one that runs backward for a GPU does, is kept for it.
+ *
  * An optimizer's step that is given a closure (Lightning's always is, LBFGS's
  * time and again) runs the model inside: there, what something is run backward
  * of is forward, and what runs without gradients is the optimizer's.
@@ -37,6 +40,8 @@ static struct {
 	bool is_later;	  /* than the set-up */
 	bool is_zeroed;	  /* no forward since zero_grad() */
 	bool zeroes_late; /* the loop does so between forward and backward */
+	bool has_kept;
+	struct event kept; /* for the main thread */
 } now;
 
 static bool begins_with(const char *name, const char *start)
@@ -91,6 +96,19 @@ static void give(void)
 	store_release(&now.is_busy, 0);
 }
 
+static void draw(struct thread *thread, const struct event *event)
+{
+	if (!is_main(thread) && !now.has_kept) {
+		now.kept = *event;
+		now.has_kept = true;
+		return;
+	}
+	if (now.has_kept)
+		thread_record(thread, &now.kept);
+	now.has_kept = false;
+	thread_record(thread, event);
+}
+
 /* Operators that nothing is run backward of are a program's set-up, its
  * evaluation or its book-keeping.  The set-up, which takes seconds, is left
  * out: else the first step would begin with it. */
@@ -117,7 +135,7 @@ static void record(struct thread *thread, enum phase next)
 
 	if (now.phase && now.end_ticks > now.start_ticks &&
 	    (phase != PHASE_OTHER || now.is_later))
-		thread_record(thread, &event);
+		draw(thread, &event);
 	now.is_later |= phase != PHASE_NONE && phase != PHASE_OTHER;
 	now.phase = PHASE_NONE;
 }
@@ -176,5 +194,8 @@ void torch_phase_finish(struct thread *thread)
 	if (!thread_records(thread) || !take())
 		return;
 	record(thread, PHASE_NONE);
+	if (now.has_kept)
+		thread_record(thread, &now.kept);
+	now.has_kept = false;
 	give();
 }

@@ -3,7 +3,7 @@
  * operators.c - a program of PyTorch's kind, on torch_double.c.
  *
  *	operators LIBRARY [steps N | set-up | by-hand | late | closure |
- *			     old-closure | lists | messages N]
+ *			     old-closure | lists | beside | messages N]
  *
  * Where it is recorded it waits for its observer, unless NO_OBSERVER is set.
  */
@@ -61,6 +61,27 @@ static void step(int64_t number)
 	end(model);
 	backward(number);
 	end(begin("aten::item", &plain));
+	optimizer = begin("Optimizer.step#SGD.step", &user);
+	end(begin("aten::add_", &plain));
+	end(optimizer);
+}
+
+static void *backward_there(void *number)
+{
+	backward((int64_t)(intptr_t)number);
+	return NULL;
+}
+
+/* As for a GPU, for which a thread of its own runs backward. */
+static void step_beside(int64_t number)
+{
+	void *optimizer;
+	pthread_t thread;
+
+	forward(number);
+	if (!pthread_create(&thread, NULL, backward_there,
+			    (void *)(intptr_t)number))
+		pthread_join(thread, NULL);
 	optimizer = begin("Optimizer.step#SGD.step", &user);
 	end(begin("aten::add_", &plain));
 	end(optimizer);
@@ -211,6 +232,9 @@ int main(int argc, char **argv)
 	} else if (argc > 2 && !strcmp(argv[2], "by-hand")) {
 		for (int i = 0; i < 3; i++)
 			step_by_hand(i);
+	} else if (argc > 2 && !strcmp(argv[2], "beside")) {
+		for (int i = 0; i < 3; i++)
+			step_beside(i);
 	} else if (argc > 2 && !strcmp(argv[2], "late")) {
 		for (int i = 0; i < 3; i++)
 			step_late(i);

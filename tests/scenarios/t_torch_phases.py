@@ -20,6 +20,15 @@ def test_phases_follow_the_outermost_operators():
         expect(forward["tid"] != linear["tid"], "on the thread's own lane")
 
 
+def test_all_phases_lie_beside_the_main_thread():
+    """Whichever thread runs backward, as for a GPU, and so ends forward."""
+    trace = same(program(), library(), "beside").trace
+    phases = trace.slices("phase: *", cat="user_annotation")
+    expect_equal([one["name"] for one in phases],
+                 ["phase: forward", "phase: backward", "phase: optimizer"] * 3, "phases")
+    expect_equal(len({one["tid"] for one in phases}), 1, phases)
+
+
 def test_what_sets_the_program_up_is_no_phase():
     """Else the first step would begin with it."""
     trace = same(program(), library(), "set-up").trace
