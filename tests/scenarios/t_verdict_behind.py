@@ -66,5 +66,24 @@ def test_a_gpu_that_works_longer_than_the_window():
     expect("GPU 0: busy 90.00 ms with what was launched in 2.000 ms" in text, text)
 
 
+def test_the_phases_of_a_gpus_work():
+    """By where it is launched, whenever it runs, and whichever thread launches it."""
+    events = []
+    for number in range(10):
+        at = number * 1000
+        events.append(step_(number, at, 1000))
+        for tid, phase, start, kernel_us in ((700, "forward", 0, 200),
+                                             (701, "backward", 400, 600)):
+            key = 2 * number + (tid == 701)
+            events += [
+                slice_(f"phase: {phase}", at + start, 300, 700, "user_annotation"),
+                slice_("cudaLaunchKernel", at + start + 10, 5, tid, "cuda_runtime",
+                       correlation=key),
+                slice_("gemm", at + 150 + start, kernel_us, 7, "kernel", 0, device=0,
+                       stream=7, correlation=key)]
+    text = " ".join(command("report", made(events)).stdout.split())
+    expect("phases of the GPU's work: 75.0 % backward, 25.0 % forward" in text, text)
+
+
 if __name__ == "__main__":
     harness.main()

@@ -32,8 +32,7 @@ static long long process_of(const struct timeline *timeline, uint32_t lane)
 		       : -1;
 }
 
-/* STEP_PHASES: none. */
-static enum step_phase phase_of(const struct timeline *timeline, uint32_t name)
+enum step_phase phases_of(const struct timeline *timeline, uint32_t name)
 {
 	const char *text = timeline_name_text(timeline, name);
 	unsigned int at = 0;
@@ -54,7 +53,7 @@ static void add_lane(const struct timeline *timeline, const struct split *split,
 
 	for (size_t i = 0; i < lane->count; i++) {
 		const struct span *span = &lane->spans[i];
-		const enum step_phase phase = phase_of(timeline, span->name);
+		const enum step_phase phase = phases_of(timeline, span->name);
 
 		if (phase != STEP_PHASES)
 			saturate_into(
@@ -101,7 +100,7 @@ bool phases_span(const struct timeline *timeline, int64_t *start_ns,
 			const int64_t end = span->start_ns +
 					    timeline_dur_ns(timeline, at, span);
 			const enum step_phase phase =
-				phase_of(timeline, span->name);
+				phases_of(timeline, span->name);
 
 			if (phase == STEP_PHASES)
 				continue;

@@ -24,6 +24,15 @@ enum step_phase {
 bool phases_sum(const struct timeline *timeline, const struct split *split,
 		int64_t ns[STEP_PHASES]);
 
+/* The phase that slices of that name are; STEP_PHASES: none. */
+enum step_phase phases_of(const struct timeline *timeline, uint32_t name);
+
+/* gpu_phases.c: the GPU's time, summed over streams, of what was launched in
+ * typical steps: by the phase in which it was, and of all.  false: none was, or
+ * there are no phases. */
+bool phases_gpu(const struct timeline *timeline, const struct split *split,
+		int64_t ns[STEP_PHASES], int64_t *all_ns);
+
 /* From the first phase to the end of the last, where a model is trained: some
  * of the phases go backward.  false: none is. */
 bool phases_span(const struct timeline *timeline, int64_t *start_ns,

@@ -108,18 +108,13 @@ static unsigned int add_behind(struct text_buffer *lines,
 
 /* "by phase: 61.0 % backward, 27.0 % forward, ..."; what is in none is not
  * named. */
-static unsigned int add_phases(struct text_buffer *lines,
-			       const struct verdict *verdict,
-			       unsigned int columns)
+static unsigned int add_phases_of(struct text_buffer *lines,
+				  int64_t ns[STEP_PHASES], double total,
+				  const char *whose, unsigned int columns)
 {
-	const struct split *split = &verdict->facts.split;
-	const double total = (double)split->total_ns;
 	struct text_buffer text = {0};
-	int64_t ns[STEP_PHASES];
 	unsigned int count = 0;
 
-	if (!phases_sum(verdict->facts.timeline, split, ns))
-		return 0;
 	text_buffer_cut(&text, 0);
 	for (unsigned int named = 0; named < STEP_PHASES; named++) {
 		unsigned int most = 0;
@@ -129,10 +124,7 @@ static unsigned int add_phases(struct text_buffer *lines,
 				most = at;
 		if ((double)ns[most] < NAMED_MIN * total)
 			break;
-		text_buffer_format(&text, "%s%.1f %% %s",
-				   named	     ? ", "
-				   : split->uses_gpu ? "phases of the host: "
-						     : "by phase: ",
+		text_buffer_format(&text, "%s%.1f %% %s", named ? ", " : whose,
 				   100 * (double)ns[most] / total,
 				   phases_text((enum step_phase)most));
 		ns[most] = 0;
@@ -140,6 +132,27 @@ static unsigned int add_phases(struct text_buffer *lines,
 	if (text.len)
 		count = text_wrap_add(lines, text.data, 2, columns);
 	text_buffer_free(&text);
+	return count;
+}
+
+/* Of the GPU's work, by where it was launched, and of the host's time. */
+static unsigned int add_phases(struct text_buffer *lines,
+			       const struct verdict *verdict,
+			       unsigned int columns)
+{
+	const struct split *split = &verdict->facts.split;
+	const struct timeline *timeline = verdict->facts.timeline;
+	int64_t ns[STEP_PHASES], all_ns;
+	unsigned int count = 0;
+
+	if (phases_gpu(timeline, split, ns, &all_ns))
+		count += add_phases_of(lines, ns, (double)all_ns,
+				       "phases of the GPU's work: ", columns);
+	if (phases_sum(timeline, split, ns))
+		count += add_phases_of(lines, ns, (double)split->total_ns,
+				       split->uses_gpu ? "phases of the host: "
+						       : "by phase: ",
+				       columns);
 	return count;
 }
 
