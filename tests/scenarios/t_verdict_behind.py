@@ -81,7 +81,11 @@ def test_the_phases_of_a_gpus_work():
                        correlation=key),
                 slice_("gemm", at + 150 + start, kernel_us, 7, "kernel", 0, device=0,
                        stream=7, correlation=key)]
-    text = " ".join(command("report", made(events)).stdout.split())
+    path = made(events)
+    expect_equal(judged(path)["step"]["gpu_phases_ns"],
+                 {"data": 0, "forward": 2_000_000, "backward": 6_000_000, "optimizer": 0,
+                  "other": 0})
+    text = " ".join(command("report", path).stdout.split())
     expect("phases of the GPU's work: 75.0 % backward, 25.0 % forward" in text, text)
 
 

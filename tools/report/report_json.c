@@ -273,17 +273,27 @@ static void put_lines(yajl_gen gen, const char *key, char *const *lines,
 	yajl_gen_array_close(gen);
 }
 
-static void put_phases(yajl_gen gen, const struct verdict *verdict)
+static void put_phases_of(yajl_gen gen, const char *key,
+			  const int64_t ns[STEP_PHASES])
 {
-	int64_t ns[STEP_PHASES];
-
-	if (!phases_sum(verdict->facts.timeline, &verdict->facts.split, ns))
-		return;
-	json_print_object(gen, "phases_ns");
+	json_print_object(gen, key);
 	for (unsigned int at = 0; at < STEP_PHASES; at++)
 		json_print_integer(gen, phases_text((enum step_phase)at),
 				   ns[at]);
 	yajl_gen_map_close(gen);
+}
+
+static void put_phases(yajl_gen gen, const struct verdict *verdict)
+{
+	const struct split *split = &verdict->facts.split;
+	int64_t ns[STEP_PHASES], all_ns;
+
+	if (phases_sum(verdict->facts.timeline, split, ns))
+		put_phases_of(gen, "phases_ns", ns);
+	if (phases_gpu(verdict->facts.timeline, split, ns, &all_ns))
+		put_phases_of(gen, "gpu_phases_ns", ns);
+	if (split->behind_ns)
+		json_print_integer(gen, "behind_ns", split->behind_ns);
 }
 
 /* The step, where its time went, and what was found. */
