@@ -150,7 +150,8 @@ def test_a_gpu():
     process, out = start("cuda_train_openmp", "1000000", "2", LD_LIBRARY_PATH=fake)
     wait_for(lambda: (look(process) or {}).get("gpu", {}).get("kernels", 0) > 50)
     seen = look(process)["gpu"]
-    expect(seen["launches"] >= seen["kernels"] > 0, seen)
+    # One launch of the graph runs three kernels and more.
+    expect(seen["launches"] > 0 and seen["kernels"] > 50, seen)
     recovered(process, out)
 
 
