@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * steps_command.c - `traceprof steps FILE...`: the loops in a trace, by the
- * same search that the library makes (writer/steps/loop_nest.h), and how to set
+ * same search that the library makes (writer/loops/loop_nest.h), and how to set
  * each of them as the step.
  */
 #include <ctype.h>
@@ -23,7 +23,7 @@
 #include "tools/util/short_name.h"
 #include "tools/util/text_buffer.h"
 #include "tools/util/text_wrap.h"
-#include "writer/steps/loop_nest.h"
+#include "writer/loops/loop_nest.h"
 
 /* Turns of a range that is called like a step. */
 #define RANGE_TURNS 3u

@@ -11,7 +11,7 @@
 #define WRITER_STEP_MARKS_H
 
 #include "collector/control/search.h"
-#include "writer/steps/loop_certain.h"
+#include "writer/loops/loop_certain.h"
 #include "writer/state/writer_state.h"
 
 #define STEP_MARKS_MAX	 262144u
