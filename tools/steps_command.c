@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * steps_command.c - `traceprof steps FILE...`: the loops in a trace, by the
- * same search that the library makes (writer/steps/loop_nest.h), and how to set
+ * same search that the library makes (writer/loops/loop_nest.h), and how to set
  * each of them as the step.
  */
 #include <ctype.h>
@@ -23,10 +23,9 @@
 #include "tools/util/short_name.h"
 #include "tools/util/text_buffer.h"
 #include "tools/util/text_wrap.h"
-#include "writer/steps/loop_nest.h"
-
-/* Turns of a range that is called like a step. */
-#define RANGE_TURNS 3u
+#include "writer/loops/loop_named.h"
+#include "writer/loops/loop_nest.h"
+#include "writer/loops/loop_shell.h"
 
 struct steps_arguments {
 	int first;	    /* of the files in argv */
@@ -40,31 +39,16 @@ struct steps_arguments {
 /* --- what is found -------------------------------------------------------- */
 
 /* A range that is called like a step is one, whatever else there is. */
-static bool find_range(const struct steps_reader *reader, struct stream *stream)
+static bool find_range(struct stream *stream)
 {
-	const struct loop_mark *marks = stream->marks;
-	struct loop_level *level = &stream->nest.level[0];
+	struct loop_level level;
 
-	for (size_t at = 0; at < stream->count; at++) {
-		if (!search_is_step_like(steps_name_of(reader, &marks[at])))
-			continue;
-		*level = (struct loop_level){
-			.id = marks[at].id, .begin = at, .first = at};
-		for (size_t i = at; i < stream->count; i++) {
-			level->turns += marks[i].id == level->id;
-			level->last =
-				marks[i].id == level->id ? i : level->last;
-		}
-		if (level->turns < RANGE_TURNS)
-			continue;
-		level->length = (level->last - at) / (level->turns - 1);
-		level->ticks = (marks[level->last].ticks - marks[at].ticks) /
-			       (level->turns - 1);
-		stream->nest.count = 1;
-		stream->nest.step = 0;
-		return true;
-	}
-	return false;
+	if (!loop_named_find(stream->marks, stream->count, true, &level))
+		return false;
+	stream->nest.level[0] = level;
+	stream->nest.count = 1;
+	stream->nest.step = 0;
+	return true;
 }
 
 static void look_at(struct steps_reader *reader, struct stream *stream)
@@ -77,8 +61,11 @@ static void look_at(struct steps_reader *reader, struct stream *stream)
 		abort();
 	stream->has_step = !loop_nest_find(stream->marks, stream->count, room,
 					   &stream->nest);
+	if (stream->has_step && stream->family == SEARCH_RANGES)
+		loop_shell_take(stream->marks, stream->count,
+				&stream->nest.level[stream->nest.step]);
 	stream->is_called_so =
-		stream->family == SEARCH_RANGES && find_range(reader, stream);
+		stream->family == SEARCH_RANGES && find_range(stream);
 	stream->has_step |= stream->is_called_so;
 	free(room);
 }

@@ -191,6 +191,15 @@ static int compare(const void *left, const void *right)
 	return a->end_ticks > b->end_ticks ? -1 : a->end_ticks < b->end_ticks;
 }
 
+static void name_range(const struct steps_reader *reader,
+		       struct loop_mark *mark)
+{
+	const char *name = steps_name_of(reader, mark);
+
+	mark->id = search_name(NULL, name);
+	mark->is_step_like = search_is_step_like(name);
+}
+
 /* Each mark's name into its note, and its site: a launch's is its kernel;
  * numbers in a range's name don't count. */
 void steps_resolve(struct steps_reader *reader, struct stream *stream)
@@ -209,8 +218,7 @@ void steps_resolve(struct steps_reader *reader, struct stream *stream)
 		}
 		mark->note = mark->id;
 		if (stream->family == SEARCH_RANGES)
-			mark->id =
-				search_name(NULL, steps_name_of(reader, mark));
+			name_range(reader, mark);
 		if (mark->id)
 			stream->marks[kept++] = *mark;
 	}

@@ -16,7 +16,7 @@
 #include "tools/trace/trace_sampled.h"
 #include "tools/util/key_table.h"
 #include "tools/util/text_buffer.h"
-#include "writer/steps/loop_nest.h"
+#include "writer/loops/loop_nest.h"
 
 /* One thread's marks of one family.  A call's note is the row of its
  * correlation in `work`, plus 1. */

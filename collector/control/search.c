@@ -170,7 +170,31 @@ static const char *word_end(const char *text)
 	return end;
 }
 
-bool search_is_step_like(const char *text)
+/* "Thunk:#name=jit(step)/dot,hlo_op=dot.5#", as XLA writes it: what it says of
+ * the range behind the first #, the text's end where it says nothing. */
+static const char *said_of(const char *text)
+{
+	const size_t len = strlen(text);
+	const char *said = strchr(text, '#');
+
+	return said && said > text && said + 1 < text + len &&
+			       text[len - 1] == '#' && strchr(said, '=')
+		       ? said
+		       : text + len;
+}
+
+/* What it says of one thing, NULL nothing. */
+static const char *value_of(const char *said, const char *thing)
+{
+	const char *at = strstr(said, thing);
+
+	return at && (at[-1] == '#' || at[-1] == ',') ? at + strlen(thing)
+						      : NULL;
+}
+
+enum likeness { LIKE_NONE, LIKE_STEP, LIKE_OTHER };
+
+static enum likeness likeness_of(const char *text, const char *end)
 {
 	static const char *const likely[] = {
 		"step",	     "steps",	 "iteration",  "iter",	    "batch",
@@ -181,20 +205,34 @@ bool search_is_step_like(const char *text)
 		"optimiser",  "optim",	       "scheduler", "loader",
 		"dataloader", "load",	       "size",	    "prepare",
 		"fetch",      "epoch",	       NULL};
-	bool found = false;
+	enum likeness found = LIKE_NONE;
 
-	while (*text) {
-		const char *end;
+	while (text < end) {
+		const char *word = text;
 
 		if (!is_letter(*text)) {
 			text++;
 			continue;
 		}
-		end = word_end(text);
-		if (is_word(text, (size_t)(end - text), others))
-			return false;
-		found |= is_word(text, (size_t)(end - text), likely);
-		text = end;
+		text = word_end(word);
+		if (is_word(word, (size_t)(text - word), others))
+			return LIKE_OTHER;
+		if (is_word(word, (size_t)(text - word), likely))
+			found = LIKE_STEP;
 	}
 	return found;
+}
+
+bool search_is_step_like(const char *text)
+{
+	const char *said = said_of(text);
+	const char *module = *said ? value_of(said, "hlo_module=") : NULL;
+	enum likeness found = likeness_of(text, said);
+
+	/* JAX's and TensorFlow's own steps. */
+	if (found == LIKE_NONE && *said && value_of(said, "step_num="))
+		return true;
+	if (found == LIKE_NONE && module)
+		found = likeness_of(module, module + strcspn(module, ",#"));
+	return found == LIKE_STEP;
 }

@@ -99,6 +99,9 @@ uint64_t step_cut_keep(const struct step_cut *cut)
 {
 	if (cut->cycle >= 0)
 		return cut->is_open ? UINT64_MAX : cut->start;
+	/* What was seen may lie in a step that isn't over and so not known. */
+	if (cut->level->is_begin)
+		return cut->ticks;
 	return cut->seen ? step_marks(cut->of)[cut->seen - 1].ticks : 0;
 }
 

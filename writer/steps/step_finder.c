@@ -102,8 +102,33 @@ static bool read_mark(struct writer_state *state, const struct event *event,
 		*family = SEARCH_CALLS;
 		return step_calls_read(&state->finder->calls, state->session,
 				       event, mark);
-	default: return step_marks_read(state->session, event, family, mark);
+	default:
+		if (!step_marks_read(state->session, event, family, mark))
+			return false;
+		if (*family == SEARCH_RANGES)
+			step_named_read(&state->finder->names, state->session,
+					mark);
+		return true;
 	}
+}
+
+/* Where a way through the steps goes on.  It may have come by what lies in the
+ * hit, which ended before: it goes back for it. */
+static size_t move_way(const struct step_finder *finder, size_t way, size_t at)
+{
+	const struct loop_mark *marks = step_marks(finder->of);
+
+	if (at >= way)
+		return way;
+	way++;
+	if (finder->level.context ||
+	    !loop_level_is_hit(&finder->level, marks, at))
+		return way;
+	for (size_t i = at + 1; i < way; i++) {
+		if (loop_level_is_hit(&finder->level, marks, i))
+			return way;
+	}
+	return at;
 }
 
 /* A mark came late, and in between: what stood there or later moved on. */
@@ -112,8 +137,8 @@ static void move_places(struct step_finder *finder, size_t at)
 	finder->level.begin += at <= finder->level.begin;
 	finder->level.first += at <= finder->level.first;
 	finder->lane.begin += at <= finder->lane.begin;
-	finder->lane.turns.at += at < finder->lane.turns.at;
-	finder->cut.turns.at += at < finder->cut.turns.at;
+	finder->lane.turns.at = move_way(finder, finder->lane.turns.at, at);
+	finder->cut.turns.at = move_way(finder, finder->cut.turns.at, at);
 	finder->cut.seen += at < finder->cut.seen;
 }
 
@@ -287,22 +312,20 @@ bool step_is_certain(struct writer_state *state, struct step_marks *stream,
 	return loop_is_certain(&stream->choice, stream, nest, count, &patience);
 }
 
-static bool try_names(struct writer_state *state)
+/* True: there is one, or may be soon. */
+static bool try_names(struct writer_state *state, bool is_now)
 {
 	struct step_finder *finder = state->finder;
 	struct loop_nest nest = {.count = 1, .runner_up = 1};
+	struct step_marks *stream;
+	const enum step_named named =
+		step_named_find(&finder->names, state->session, finder->streams,
+				finder->stream_count, step_main_tid(state),
+				is_now, &stream, &nest.level[0]);
 
-	for (size_t i = 0; i < finder->stream_count; i++) {
-		struct step_marks *stream = &finder->streams[i];
-
-		if (stream->family != SEARCH_RANGES ||
-		    !step_marks_find_range(stream, state->session,
-					   &nest.level[0]))
-			continue;
+	if (named == NAMED_FOUND)
 		step_found(state, stream, &nest, true);
-		return true;
-	}
-	return false;
+	return named != NAMED_NONE;
 }
 
 /* The level that TRACEPROF_STEP=@FILE names, and no other. */
@@ -335,7 +358,7 @@ static void try_streams(struct writer_state *state, bool is_now)
 		try_wanted(state);
 		return;
 	}
-	if (try_names(state))
+	if (try_names(state, is_now))
 		return;
 	if (!step_search_of(state)->is_whole || !is_now)
 		step_look_on(state);

@@ -13,6 +13,7 @@
 #include "writer/steps/step_cut.h"
 #include "writer/steps/step_finder.h"
 #include "writer/steps/step_lane.h"
+#include "writer/steps/step_named.h"
 
 struct step_finder {
 	struct step_marks streams[STEP_STREAMS_MAX];
@@ -26,6 +27,7 @@ struct step_finder {
 	uint64_t kept_ticks;	    /* what began before it may be gone */
 	unsigned int room_at_start; /* chunks */
 	struct step_calls calls;
+	struct step_names names;
 
 	bool leaves_teams; /* regions within a team's are no marks */
 

@@ -14,7 +14,7 @@
 #define WRITER_STEP_LOG_H
 
 #include "collector/session/session.h"
-#include "writer/steps/loop.h"
+#include "writer/loops/loop.h"
 
 /* A kernel, for the call that launched it: its name is the id. */
 #define STEP_LOG_KERNEL 3u

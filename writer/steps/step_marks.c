@@ -8,9 +8,6 @@
 #include <errno.h>
 #include <string.h>
 
-/* Turns of a range that is called like a step; marks that are looked at. */
-#define RANGE_TURNS	3u
-#define RANGE_LOOKS	64u
 #define NAME_BYTES	1024u
 #define LOOK_LEAST	8u
 /* The main thread's regions, ranges and calls. */
@@ -88,6 +85,7 @@ size_t step_marks_add(struct step_marks *marks, const struct loop_mark *mark)
 	if (marks->is_by_caller)
 		all[at].id = search_region(mark->id, mark->caller);
 	marks->count++;
+	marks->step_like += mark->is_step_like;
 	note_look(marks, mark->end_ticks);
 	return at;
 }
@@ -250,30 +248,6 @@ static void gather(const struct step_marks *marks, struct loop_level *found)
 	found->ticks = (all[found->last].ticks - all[found->first].ticks) /
 		       (found->turns - 1);
 	found->length = (found->last - found->first) / (found->turns - 1);
-}
-
-bool step_marks_find_range(const struct step_marks *marks,
-			   const struct session *session,
-			   struct loop_level *found)
-{
-	const struct loop_mark *all = step_marks(marks);
-	size_t len;
-
-	for (size_t i = marks->count > RANGE_LOOKS ? marks->count - RANGE_LOOKS
-						   : 0;
-	     i < marks->count; i++) {
-		if (!search_is_step_like(
-			    names_text(session, (uint32_t)all[i].note, &len)))
-			continue;
-		/* Each begins a turn, so the hit is the one before. */
-		*found = (struct loop_level){.id = all[i].id,
-					     .key = search_key(&all[i].id, 0),
-					     .is_begin = true};
-		gather(marks, found);
-		if (found->turns >= RANGE_TURNS)
-			return true;
-	}
-	return false;
 }
 
 void step_marks_find_site(const struct step_marks *marks, size_t at,

@@ -11,7 +11,7 @@
 #define WRITER_STEP_MARKS_H
 
 #include "collector/control/search.h"
-#include "writer/steps/loop_certain.h"
+#include "writer/loops/loop_certain.h"
 #include "writer/state/writer_state.h"
 
 #define STEP_MARKS_MAX	 262144u
@@ -31,6 +31,7 @@ struct step_marks {
 	struct array marks;
 	size_t count;
 	size_t outer;	  /* regions in no team, as far as they are counted */
+	size_t step_like; /* ranges that are called so, all that ever came */
 	size_t next_look; /* count from which on to look again */
 	struct step_look look[STEP_LOOKS_MAX]; /* those that are due, */
 	size_t looks;			       /* ... oldest first */
@@ -105,11 +106,6 @@ int step_marks_find(struct step_marks *marks, size_t count,
 		    struct loop_nest *nest);
 int step_marks_find_at(struct step_marks *marks, const struct step_look *look,
 		       struct loop_nest *nest);
-
-/* The same for ranges that are called like a step, by their names alone. */
-bool step_marks_find_range(const struct step_marks *marks,
-			   const struct session *session,
-			   struct loop_level *found);
 
 /* All hits of a mark's site as turns that end with it. */
 void step_marks_find_site(const struct step_marks *marks, size_t at,

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* step_nest.c - the loops of one stream of marks; see step_marks.h. */
+#include "writer/loops/loop_shell.h"
 #include "writer/steps/step_marks.h"
 
 #include <errno.h>
@@ -7,7 +8,7 @@
 /* Turns from one place to the same again: at most. */
 #define PLACES_IN_TURN 64u
 
-static int find(const struct loop_mark *marks, size_t count,
+static int find(const struct loop_mark *marks, size_t count, uint32_t family,
 		struct loop_nest *nest)
 {
 	struct array room = {0};
@@ -17,6 +18,8 @@ static int find(const struct loop_mark *marks, size_t count,
 	if (!rc)
 		rc = loop_nest_find(marks, count, room.base, nest);
 	array_free(&room);
+	if (!rc && family == SEARCH_RANGES)
+		loop_shell_take(marks, count, &nest->level[nest->step]);
 	return rc;
 }
 
@@ -103,7 +106,7 @@ static int find_at(const struct step_marks *marks, const struct step_look *look,
 	int rc;
 
 	if (marks->family == SEARCH_CALLS)
-		return find(all, look->count, nest);
+		return find(all, look->count, marks->family, nest);
 	/* What was around others then had not come yet. */
 	if (array_reserve(&room,
 			  look->count * (sizeof(*came) + sizeof(*place))))
@@ -116,7 +119,7 @@ static int find_at(const struct step_marks *marks, const struct step_look *look,
 		came[count] = all[i];
 		place[count++] = (uint32_t)i;
 	}
-	rc = find(came, count, nest);
+	rc = find(came, count, marks->family, nest);
 	put_back(place, nest);
 	array_free(&room);
 	return rc;
@@ -132,14 +135,15 @@ static int find_either(struct step_marks *marks, size_t count,
 	if (marks->is_by_caller)
 		step_marks_tell_callers(marks);
 	rc = look ? find_at(marks, look, nest)
-		  : find(step_marks(marks), count, nest);
+		  : find(step_marks(marks), count, marks->family, nest);
 	if (rc ? rc != -ENOENT || !may_tell_callers(marks, count)
 	       : !are_places_known(marks, count) ||
 			    !comes_by_turns(marks, &nest->level[nest->step]))
 		return rc;
 	step_marks_tell_callers(marks);
-	by_places = look ? find_at(marks, look, &other)
-			 : find(step_marks(marks), count, &other);
+	by_places =
+		look ? find_at(marks, look, &other)
+		     : find(step_marks(marks), count, marks->family, &other);
 	if (!by_places && (rc || other.level[other.step].turns <
 					 nest->level[nest->step].turns)) {
 		*nest = other;

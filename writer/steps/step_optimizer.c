@@ -4,7 +4,7 @@
 
 #include "collector/session/names.h"
 #include "collector/system/log.h"
-#include "writer/steps/loop_within.h"
+#include "writer/loops/loop_within.h"
 #include <stdlib.h>
 #include <string.h>
 

@@ -5,7 +5,7 @@
  */
 #include "tests/unit/cmocka_base.h"
 
-#include "writer/steps/loop_nest.h"
+#include "writer/loops/loop_nest.h"
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>

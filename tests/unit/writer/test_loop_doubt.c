@@ -2,7 +2,7 @@
 /* test_loop_doubt.c - loops that are found, but may be a part of the step. */
 #include "tests/unit/cmocka_base.h"
 
-#include "writer/steps/loop_nest.h"
+#include "writer/loops/loop_nest.h"
 #include <stdlib.h>
 
 #define MARKS_MAX 20000u

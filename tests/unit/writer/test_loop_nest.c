@@ -9,7 +9,7 @@
  */
 #include "tests/unit/cmocka_base.h"
 
-#include "writer/steps/loop_certain.h"
+#include "writer/loops/loop_certain.h"
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* loop_ways.c - turns that lack a part of the step; see loop_ways.h. */
-#include "writer/steps/loop_ways.h"
+#include "writer/loops/loop_ways.h"
 
 #include <string.h>
 

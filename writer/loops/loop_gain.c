@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* loop_gain.c - the turns of two levels, counted together; see loop_gain.h. */
-#include "writer/steps/loop_gain.h"
+#include "writer/loops/loop_gain.h"
 
 #include <string.h>
 

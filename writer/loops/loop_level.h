@@ -6,7 +6,7 @@
 #ifndef WRITER_LOOP_LEVEL_H
 #define WRITER_LOOP_LEVEL_H
 
-#include "writer/steps/loop_groups.h"
+#include "writer/loops/loop_groups.h"
 
 /* A loop of which a smaller share of the marks is at sites of each turn lacks
  * something. */

@@ -11,7 +11,7 @@
 #ifndef WRITER_LOOP_CERTAIN_H
 #define WRITER_LOOP_CERTAIN_H
 
-#include "writer/steps/loop_nest.h"
+#include "writer/loops/loop_nest.h"
 
 /* What was found last, and since when it is the same. */
 struct loop_choice {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* loop_doubt.c - what else comes between a level's turns; see loop_doubt.h. */
-#include "writer/steps/loop_doubt.h"
+#include "writer/loops/loop_doubt.h"
 
 #include <string.h>
 

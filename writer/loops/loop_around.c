@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* loop_around.c - loops by the code around a level; see loop_around.h. */
-#include "writer/steps/loop_around.h"
+#include "writer/loops/loop_around.h"
 
 /* Turns between two of another site's: at most, on average. */
 #define MOST_WITHIN 64u

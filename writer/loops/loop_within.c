@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* loop_within.c - a site in another stream's turns; see loop_within.h. */
-#include "writer/steps/loop_within.h"
+#include "writer/loops/loop_within.h"
 
 /* Hits in a turn that are told apart. */
 #define HITS_MOST     8u

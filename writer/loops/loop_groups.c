@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* loop_groups.c - sites and groups of marks; see loop_groups.h. */
-#include "writer/steps/loop_groups.h"
+#include "writer/loops/loop_groups.h"
 
 #include <string.h>
 

@@ -7,11 +7,11 @@
  * is it a loop's marker?  Of the loops found so the innermost is taken first,
  * then the next one around it, as long as that gains something.
  */
-#include "writer/steps/loop_nest.h"
+#include "writer/loops/loop_nest.h"
 
-#include "writer/steps/loop_around.h"
-#include "writer/steps/loop_doubt.h"
-#include "writer/steps/loop_ways.h"
+#include "writer/loops/loop_around.h"
+#include "writer/loops/loop_doubt.h"
+#include "writer/loops/loop_ways.h"
 #include <errno.h>
 #include <string.h>
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* loop_certain.c - not yet, or for good; see loop_certain.h. */
-#include "writer/steps/loop_certain.h"
+#include "writer/loops/loop_certain.h"
 
 /* So often has come what comes now and then. */
 #define TIMES_SELDOM 20u

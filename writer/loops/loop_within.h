@@ -6,7 +6,7 @@
 #ifndef WRITER_LOOP_WITHIN_H
 #define WRITER_LOOP_WITHIN_H
 
-#include "writer/steps/loop.h"
+#include "writer/loops/loop.h"
 
 struct loop_within {
 	size_t every;	  /* hits in most turns; 0: in no two as many */

@@ -23,7 +23,7 @@
 #ifndef WRITER_LOOP_NEST_H
 #define WRITER_LOOP_NEST_H
 
-#include "writer/steps/loop.h"
+#include "writer/loops/loop.h"
 
 #define LOOP_LEVELS_MAX 8u
 

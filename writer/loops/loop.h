@@ -15,12 +15,13 @@ struct loop_mark {
 	uint64_t id;	/* of the site, any number */
 	uint64_t ticks; /* when it was hit; never less than the one before */
 	uint64_t end_ticks;
-	uint64_t note;	 /* for those who keep marks, not for the search */
-	uint8_t team;	 /* a region's: 1, or 2 and more; 0 unknown */
-	bool is_in_team; /* begun by a member of a team of several */
-	uint16_t caller; /* where a region was called from, 0 unknown; */
-	uint16_t loop;	 /* ... the innermost loop around that, 0 unknown, */
-	uint16_t depth;	 /* ... how many there are, and 1; 0 unknown */
+	uint64_t note;	     /* for those who keep marks, not for the search */
+	uint8_t team;	     /* a region's: 1, or 2 and more; 0 unknown */
+	bool is_in_team : 1; /* begun by a member of a team of several */
+	bool is_step_like : 1; /* a range that is called so */
+	uint16_t caller;       /* where a region was called from, 0 unknown; */
+	uint16_t loop;	/* ... the innermost loop around that, 0 unknown, */
+	uint16_t depth; /* ... how many there are, and 1; 0 unknown */
 };
 
 /* What lies in a team is forgotten; how many are left. */

@@ -6,7 +6,7 @@
 #ifndef WRITER_LOOP_DOUBT_H
 #define WRITER_LOOP_DOUBT_H
 
-#include "writer/steps/loop_level.h"
+#include "writer/loops/loop_level.h"
 
 /* Its marker falls out, or more sites come between its turns than in them: they
  * may be around it though not regularly.  How often the rarest of them came,

@@ -11,7 +11,7 @@
 #ifndef WRITER_LOOP_WAYS_H
 #define WRITER_LOOP_WAYS_H
 
-#include "writer/steps/loop_gain.h"
+#include "writer/loops/loop_gain.h"
 
 bool loop_is_one_way(const struct loop_groups *groups,
 		     struct loop_scratch *scratch,

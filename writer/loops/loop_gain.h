@@ -6,7 +6,7 @@
 #ifndef WRITER_LOOP_GAIN_H
 #define WRITER_LOOP_GAIN_H
 
-#include "writer/steps/loop_level.h"
+#include "writer/loops/loop_level.h"
 
 /* What a step has more than a report: turns, and of all marks so many at sites
  * of each turn. */

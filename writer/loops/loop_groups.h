@@ -7,7 +7,7 @@
 #ifndef WRITER_LOOP_GROUPS_H
 #define WRITER_LOOP_GROUPS_H
 
-#include "writer/steps/loop.h"
+#include "writer/loops/loop.h"
 
 /* Sites that are told apart, in the order in which they first came. */
 #define LOOP_SITES_MAX 1024u

@@ -7,7 +7,7 @@
 #ifndef WRITER_LOOP_AROUND_H
 #define WRITER_LOOP_AROUND_H
 
-#include "writer/steps/loop_level.h"
+#include "writer/loops/loop_level.h"
 
 enum loop_around {
 	AROUND_NONE,

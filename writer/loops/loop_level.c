@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* loop_level.c - what a group of hits cuts the marks into; see loop_level.h. */
-#include "writer/steps/loop_level.h"
+#include "writer/loops/loop_level.h"
 
 #include <string.h>
 
