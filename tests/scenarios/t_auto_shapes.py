@@ -294,6 +294,7 @@ def ranks(program, *arguments, starter=(), count=3):
         (environment | {"OMP_NUM_THREADS": str(1 + rank), "RANK": str(rank),
                         "WORLD_SIZE": str(count)},
          [program, *arguments, str(300 * rank)]) for rank in range(count)]
+    began = time.time()
     running = [subprocess.Popen(line, env=env, stdout=subprocess.DEVNULL,
                                 stderr=subprocess.PIPE, text=True)
                for env, line in commands]
@@ -301,12 +302,13 @@ def ranks(program, *arguments, starter=(), count=3):
     said = [process.communicate()[1] for process in running]
     for process, errors in zip(running, said):
         expect_equal(process.returncode, 0, errors)
-        whole = harness.Run([], 0, "", errors, folder, pid=process.pid)
+        whole = harness.Run([], 0, "", errors, folder, pid=process.pid, began=began)
         for _ in range(600):
             if not harness.sessions_of(whole):
                 break
             time.sleep(0.1)
-        expect(not harness.sessions_of(whole), "not written", errors)
+        expect(not harness.sessions_of(whole), "not written", harness.sessions_of(whole),
+               errors)
     return [harness.Trace(os.path.join(folder, name)) for name in sorted(os.listdir(folder))
             if name.endswith(".gz")]
 
