@@ -4,7 +4,6 @@
 
 #include <string.h>
 
-#define SAMPLES		  63u
 /* Of 100: turns that are about as long as the median; marks at sites that come
  * in each turn. */
 #define DIFFER_MOST	  40u
@@ -23,7 +22,7 @@
 /* Turns more of another site in the same loop. */
 #define MISSED_AT_MOST	  2u
 
-static void sort(uint64_t *values, size_t count)
+uint64_t loop_median(uint64_t *values, size_t count)
 {
 	for (size_t i = 1; i < count; i++) {
 		const uint64_t value = values[i];
@@ -33,6 +32,7 @@ static void sort(uint64_t *values, size_t count)
 			values[at] = values[at - 1];
 		values[at] = value;
 	}
+	return values[count / 2];
 }
 
 /* The median of what lies between hits: marks, or time where marks are given.
@@ -40,18 +40,18 @@ static void sort(uint64_t *values, size_t count)
 static uint64_t median(const struct loop_mark *marks, const uint32_t *hits,
 		       size_t turns)
 {
-	const size_t count = turns < SAMPLES ? turns : SAMPLES;
-	uint64_t values[SAMPLES];
+	const size_t count = turns < LOOP_SAMPLES ? turns : LOOP_SAMPLES;
+	uint64_t values[LOOP_SAMPLES];
 
 	for (size_t i = 0; i < count; i++) {
 		const uint32_t *hit =
-			hits + (turns <= SAMPLES ? i : i * turns / SAMPLES);
+			hits +
+			(turns <= LOOP_SAMPLES ? i : i * turns / LOOP_SAMPLES);
 
 		values[i] = marks ? marks[hit[1]].ticks - marks[hit[0]].ticks
 				  : hit[1] - hit[0];
 	}
-	sort(values, count);
-	return values[count / 2];
+	return loop_median(values, count);
 }
 
 /* Hits that are far from all others are not the loop's, nor is what its body

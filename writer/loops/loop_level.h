@@ -13,6 +13,8 @@
 #define LOOP_POOR_MASS	 0.96
 /* Turns without their marker, of a step. */
 #define LOOP_MISSED_MOST 1u
+/* Of more turns than that the median is some of them's. */
+#define LOOP_SAMPLES	 63u
 
 struct loop_candidate {
 	struct loop_level level;
@@ -26,6 +28,9 @@ struct loop_scratch {
 	uint32_t turns[LOOP_SITES_MAX];	 /* in how many it came */
 	uint32_t inside[LOOP_SITES_MAX]; /* how often */
 };
+
+/* Sorts them; `count` of 1 and more. */
+uint64_t loop_median(uint64_t *values, size_t count);
 
 static inline bool loop_holds(const struct loop_candidate *candidate,
 			      uint32_t site)

@@ -157,6 +157,8 @@ static void test_a_range_around_each_turn(void **unused)
 	assert_int_equal(level.first, 2);
 	assert_int_equal(level.begin, 2);
 	assert_int_equal(level.turns, 9);
+	/* Its own, rather than the part's. */
+	assert_int_equal(level.ticks, marks[6].ticks - marks[2].ticks);
 	assert_true(level.is_begin);
 }
 
