@@ -58,6 +58,7 @@ enum { WANTS_USER = 1, WANTS_ALL };
 static struct {
 	_Atomic uint32_t state;
 	_Atomic uint32_t is_wanted;
+	_Atomic bool is_ending; /* torch_finish() was called */
 	struct torch_library library;
 	uint64_t handle;	   /* of operators; */
 	uint64_t user;		   /* ... of the program's own scopes */
@@ -561,6 +562,23 @@ static void found(const char *path)
 		move(TORCH_FAILED);
 }
 
+/* Why operators were left out is said before the file is whole. */
+static void settle(void)
+{
+	const uint64_t wait_ms =
+		min_u64((uint64_t)process.options.exit_ms / 2, END_MS);
+	const uint64_t end = clock_monotonic_ns() + UINT64_C(1000000) * wait_ms;
+
+	/* ACQUIRE pairs with RELEASE in move(): it was said. */
+	while (load_acquire(&torch.state) == TORCH_BEGUN) {
+		const uint64_t now = clock_monotonic_ns();
+
+		if (now >= end)
+			return;
+		futex_wait(&torch.state, TORCH_BEGUN, end - now);
+	}
+}
+
 void torch_poll(struct session *session)
 {
 	const struct module *newest;
@@ -581,26 +599,13 @@ void torch_poll(struct session *session)
 	newest = module = modules_each(session, NULL);
 	while (module && module != torch.seen && !is_torch(module))
 		module = modules_each(session, module);
-	if (module && module != torch.seen)
+	if (module && module != torch.seen) {
 		found(module->path);
-	torch.seen = newest;
-}
-
-/* Why operators were left out is said before the file is whole. */
-static void settle(void)
-{
-	const uint64_t wait_ms =
-		min_u64((uint64_t)process.options.exit_ms / 2, END_MS);
-	const uint64_t end = clock_monotonic_ns() + UINT64_C(1000000) * wait_ms;
-
-	/* ACQUIRE pairs with RELEASE in move(): it was said. */
-	while (load_acquire(&torch.state) == TORCH_BEGUN) {
-		const uint64_t now = clock_monotonic_ns();
-
-		if (now >= end)
-			return;
-		futex_wait(&torch.state, TORCH_BEGUN, end - now);
+		/* Who ends the recording didn't know of it. */
+		if (load_relaxed(&torch.is_ending))
+			settle();
 	}
+	torch.seen = newest;
 }
 
 /* The callback is in the child's memory too.  One that was being added is not
@@ -614,6 +619,7 @@ void torch_forget(void)
 	torch_rank_forget();
 	torch_observer_forget();
 	torch.seen = NULL;
+	store_relaxed(&torch.is_ending, false);
 	atomic_store(&torch.is_wanted, 0);
 	atomic_compare_exchange_strong(&torch.state, &begun, TORCH_FAILED);
 }
@@ -621,5 +627,6 @@ void torch_forget(void)
 void torch_finish(struct thread *thread)
 {
 	torch_phase_finish(thread);
+	store_relaxed(&torch.is_ending, true);
 	settle();
 }

@@ -26,7 +26,8 @@ void torch_told_ends(void);
 void torch_follow(bool open);
 
 /* The recording ends: the phase that it is at, on this thread.  Waits for one
- * that attaches just now, half a second at most. */
+ * that attaches just now, half a second at most; where the writer sees the
+ * library only then, the writer does. */
 void torch_finish(struct thread *thread);
 
 /* In a forked child. */

@@ -5,7 +5,8 @@
  *	operators LIBRARY [steps N | set-up | by-hand | late | closure |
  *			     old-closure | lists | beside | messages N]
  *
- * Where it is recorded it waits for its observer, unless NO_OBSERVER is set.
+ * Where it is recorded it waits for its observer, unless NO_OBSERVER is set,
+ * and for the writer, unless NO_TOTALS is.
  */
 #include "traceprof.h"
 #include "lib/torch_double.h"
@@ -215,7 +216,8 @@ int main(int argc, char **argv)
 		return 1;
 	traceprof_mark("begin");
 	/* With that the writer has seen which libraries there are. */
-	traceprof_totals(ignore, NULL);
+	if (!getenv("NO_TOTALS"))
+		traceprof_totals(ignore, NULL);
 	for (int i = 0; i < 20000 && traceprof_mark_ && !is_observed() &&
 			!getenv("NO_OBSERVER");
 	     i++)

@@ -9,7 +9,8 @@ import sys
 import time
 
 import harness
-from harness import (LIBRARY, ROOT, compile_program, expect, expect_equal, same, traced)
+from harness import (LIBRARY, ROOT, Skip, compile_program, expect, expect_equal, same,
+                     traced)
 
 
 def library(version="2.15.0+cpu", *more):
@@ -122,6 +123,24 @@ def test_unknown_versions_are_left_out_with_a_line():
     for version in ("2.16.0", "1.13.1", "3.0", "two"):
         left_out(same(program(), library(version), env={"NO_OBSERVER": "1"}),
                  "its version is unknown here")
+
+
+def test_a_program_that_ends_before_the_writer_came_by():
+    """No thread of ours gets a processor while the program's runs, and to look takes
+    its time."""
+    alone = ["taskset", "-c", str(min(os.sched_getaffinity(0))),
+             "chrt", "--reset-on-fork", "-f", "50"]
+    if subprocess.run([*alone, "true"], capture_output=True).returncode:
+        raise Skip("no real-time priority here")
+    path = library(None)
+    version = os.path.join(os.path.dirname(path), "../version.py")
+    os.mkfifo(version)
+    with subprocess.Popen(["sh", "-c", f"exec > {version}; sleep 0.05; "
+                           "echo \"__version__ = '2.16.0'\""]) as late:
+        run = traced(*alone, program(), path,
+                     env={"NO_OBSERVER": "1", "NO_TOTALS": "1"})
+        late.kill()
+    left_out(run, "its version is unknown here")
 
 
 def test_no_version_beside_it():
