@@ -234,15 +234,7 @@ static int look_at_file(struct dl_phdr_info *info, size_t size, void *arg)
 	struct object_tables tables = {0};
 
 	(void)size;
-	for (int i = 0; i < info->dlpi_phnum; i++) {
-		const ElfW(Phdr) *part = &info->dlpi_phdr[i];
-
-		if (part->p_type == PT_DYNAMIC)
-			object_tables_read(info->dlpi_addr,
-					   (const ElfW(Dyn) *)(info->dlpi_addr +
-							       part->p_vaddr),
-					   &tables);
-	}
+	object_tables_of(info, &tables);
 	if (tables.symbols && tables.strings &&
 	    (tables.hash || tables.old_hash))
 		look_in(binding, &tables, info->dlpi_addr);

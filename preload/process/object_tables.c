@@ -41,6 +41,20 @@ void object_tables_read(uintptr_t base, const ElfW(Dyn) * entry,
 	}
 }
 
+void object_tables_of(const struct dl_phdr_info *file,
+		      struct object_tables *tables)
+{
+	for (int i = 0; i < file->dlpi_phnum; i++) {
+		const ElfW(Phdr) *part = &file->dlpi_phdr[i];
+
+		if (part->p_type == PT_DYNAMIC)
+			object_tables_read(file->dlpi_addr,
+					   (const ElfW(Dyn) *)(file->dlpi_addr +
+							       part->p_vaddr),
+					   tables);
+	}
+}
+
 /* As GNU's linker writes it: four numbers, a filter, the first symbol of each
  * bucket, and for each symbol its hash, whose lowest bit ends the bucket. */
 static bool is_exported(const struct object_tables *tables, const char *name,
@@ -78,15 +92,7 @@ static int look(struct dl_phdr_info *info, size_t bytes, void *arg)
 	struct object_tables tables = {0};
 
 	(void)bytes;
-	for (int i = 0; i < info->dlpi_phnum; i++) {
-		const ElfW(Phdr) *part = &info->dlpi_phdr[i];
-
-		if (part->p_type == PT_DYNAMIC)
-			object_tables_read(info->dlpi_addr,
-					   (const ElfW(Dyn) *)(info->dlpi_addr +
-							       part->p_vaddr),
-					   &tables);
-	}
+	object_tables_of(info, &tables);
 	if (!tables.symbols || !tables.strings)
 		return 0;
 	if (!tables.hash)

@@ -38,6 +38,10 @@ struct object_tables {
 void object_tables_read(uintptr_t base, const ElfW(Dyn) * entry,
 			struct object_tables *tables);
 
+/* Of a file that the loader tells of. */
+void object_tables_of(const struct dl_phdr_info *file,
+		      struct object_tables *tables);
+
 /* True: a loaded file exports that name, or may.  dlsym() would allocate where
  * none does, in a program's own allocator, too, and leave a message for the
  * program's dlerror().  Takes the loader's lock. */
