@@ -20,9 +20,6 @@
 #define TURNS_SOON    16u
 /* A run of fewer marks has no step to speak of. */
 #define MARKS_SPOKEN  200u
-/* What an event takes of the search of a whole run: some 1100 instructions for
- * each region, of which a team has two events or more. */
-#define EVENT_NS      250u
 
 void step_finder_make(struct writer_state *state)
 {
@@ -638,6 +635,9 @@ static void find(struct writer_state *state)
 	if (finder->is_over || !step_search_of(state)->is_whole ||
 	    search_state(step_search_of(state)) != SEARCH_ON)
 		return;
+	/* All calls of its window have come, whatever was known at the end of
+	 * the last pass. */
+	finder->seen_ticks = UINT64_MAX;
 	try_streams(state, true);
 	if (!finder->of)
 		say_none(state, "");
@@ -649,15 +649,6 @@ void step_finder_find(struct writer_state *state)
 		return;
 	find(state);
 	state->finder->is_over = true;
-}
-
-uint64_t step_finder_takes_ns(const struct writer_state *state, uint64_t events)
-{
-	const struct step_finder *finder = state->finder;
-
-	if (!finder || finder->is_over || finder->of)
-		return 0;
-	return (events + step_most_marks(finder)) * EVENT_NS;
 }
 
 /* Those of a window that ended before the program marked its own. */

@@ -6,6 +6,10 @@
 #include "writer/steps/step_follow.h"
 #include "writer/steps/step_optimizer.h"
 
+/* What an event takes of the search of a whole run: some 1100 instructions for
+ * each region, of which a team has two events or more. */
+#define EVENT_NS 250u
+
 /* All that came before it is here. */
 static uint64_t known_until(const struct writer_state *state)
 {
@@ -136,4 +140,13 @@ void step_look_for_setting(struct writer_state *state,
 			   size_t bytes)
 {
 	step_optimizer_setting(state, stream, text, bytes);
+}
+
+uint64_t step_finder_takes_ns(const struct writer_state *state, uint64_t events)
+{
+	const struct step_finder *finder = state->finder;
+
+	if (!finder || finder->is_over || finder->of)
+		return 0;
+	return (events + step_most_marks(finder)) * EVENT_NS;
 }
