@@ -4,7 +4,7 @@
  *
  * The command beside the library reads the file, in a process that the program
  * doesn't hear of, and we print what it says: all of it, or nothing where it
- * takes too long.
+ * takes too long.  Of a large file it reads the last part alone.
  */
 #include "preload/process/life_parts.h"
 
@@ -34,30 +34,48 @@
 #define SHARE	      100u
 /* On a machine with more to do. */
 #define PATIENCE      4u
+/* Of a part without so many the command says nothing. */
+#define STEPS_LEAST   20
 
 #define TEXT_BYTES    4096u
 #define VARIABLES_MAX 9u
 
 struct judge {
 	char command[PATH_MAX + 32];
-	char *arguments[5];
+	char *arguments[6];
+	char last[32];
 	char *environment[VARIABLES_MAX];
 	int said; /* where it writes */
 	char text[TEXT_BYTES];
 };
 
-/* How long may that take?  0: too long. */
-static uint64_t time_allowed(const struct session *session,
-			     const struct writer_summary *done)
+/* How long may that take? */
+static uint64_t time_allowed(const struct session *session)
 {
 	const uint64_t ran =
 		clock_monotonic_ns() - (uint64_t)session->head->clock.first_ns;
-	const uint64_t allowed =
-		ran < SHORT_NS * SHORT_SHARE
-			? max_u64(ran / SHORT_SHARE, LEAST_NS)
-			: min_u64(max_u64(ran / SHARE, SHORT_NS), LONG_NS);
 
-	return done->judged_events * EVENT_NS <= allowed ? allowed : 0;
+	return ran < SHORT_NS * SHORT_SHARE
+		       ? max_u64(ran / SHORT_SHARE, LEAST_NS)
+		       : min_u64(max_u64(ran / SHARE, SHORT_NS), LONG_NS);
+}
+
+/* Of the file as much, from its end, as is read in that time: it tells enough
+ * if there are steps in it.  Where they are found when the run is over, all of
+ * them lie at its end. */
+static double percent_read(const struct session *session,
+			   const struct writer_summary *done, uint64_t allowed)
+{
+	const int64_t steps = load_relaxed(&session->head->windows.steps);
+	const double events = (double)allowed / EVENT_NS;
+	const double more = steps > 0 ? (double)steps : 0;
+
+	if ((double)done->judged_events <= events)
+		return 100;
+	if (steps < STEPS_LEAST)
+		return 0;
+	return 100 * (events + (more < events ? more : events)) /
+	       (double)done->judged_events;
 }
 
 /* An orphan's end would reach a handler of the program's. */
@@ -223,14 +241,15 @@ bool closing_verdict(const struct session *session,
 		     const struct writer_summary *done, bool *hints)
 {
 	static const char option[] = "--verdict";
-	const uint64_t allowed = time_allowed(session, done);
+	const uint64_t allowed = time_allowed(session);
+	const double percent = percent_read(session, done, allowed);
 	struct judge *judge;
 	bool is_said = false;
 
 	/* `traceprof record` judges one of all that it began.  For memcheck
 	 * the process that asks is another one of the program's. */
 	if (process.is_checked || !session->head->options.verdict ||
-	    process.record_pid || !allowed || !done->judged[0] ||
+	    process.record_pid || percent <= 0 || !done->judged[0] ||
 	    !log_is_heard() || is_heard())
 		return false;
 	judge = mmap(NULL, sizeof(*judge), PROT_READ | PROT_WRITE,
@@ -240,8 +259,11 @@ bool closing_verdict(const struct session *session,
 	if (find_command(judge->command, sizeof(judge->command))) {
 		char *const arguments[] = {judge->command, "report",
 					   (char *)(uintptr_t)option,
-					   (char *)(uintptr_t)done->judged};
+					   (char *)(uintptr_t)done->judged,
+					   percent < 100 ? judge->last : NULL};
 
+		log_format(judge->last, sizeof(judge->last), "--last=%.3f",
+			   percent);
 		memcpy(judge->arguments, arguments, sizeof(arguments));
 		choose_environment(judge);
 		is_said = ask(judge,

@@ -38,6 +38,7 @@ void timeline_begin(struct timeline *timeline)
 		.blocks = {.row_bytes = sizeof(struct large_block)},
 		.heap_stride = 1,
 		.start_ns = INT64_MAX,
+		.from_ns = INT64_MIN,
 		.end_ns = INT64_MIN,
 	};
 }

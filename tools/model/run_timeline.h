@@ -154,7 +154,8 @@ struct timeline {
 	size_t heap_count, heap_stride, heap_seen;
 	size_t slices, left_out;
 	int64_t start_ns, end_ns;
-	int64_t began_ns, recorded_ns;	   /* of the recording; 0 not known */
+	int64_t began_ns, recorded_ns; /* of the recording; 0 not known */
+	int64_t from_ns; /* of a file's last part, which begins there */
 	int64_t large_blocks, large_bytes; /* freed soon after */
 	int64_t large_at_ns;
 	int64_t throttled_ns;
@@ -163,6 +164,13 @@ struct timeline {
 };
 
 void timeline_begin(struct timeline *timeline);
+
+/* Nothing before its from_ns is known. */
+static inline bool timeline_is_part(const struct timeline *timeline)
+{
+	return timeline->from_ns > INT64_MIN;
+}
+
 void timeline_event(struct timeline *timeline, const struct trace_event *event);
 
 /* Sorts all that was kept, and finds self times, the operators of launches, the

@@ -70,6 +70,7 @@ struct split {
 	uint32_t lane; /* the critical thread's */
 	bool has_steps, is_estimated;
 	bool is_training;	  /* without steps: what trains a model */
+	bool has_before;	  /* others were before its first step */
 	struct split_step *steps; /* at least one, unless the file is empty */
 	size_t count;
 	size_t typical;		      /* of them */

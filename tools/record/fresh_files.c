@@ -242,7 +242,7 @@ static long long account_of(const char *path, const char *object,
 	return value;
 }
 
-bool fresh_files_fullest(const struct fresh_files *files, pid_t pid, off_t most,
+bool fresh_files_fullest(const struct fresh_files *files, pid_t pid,
 			 char path[PATH_MAX], bool *is_last)
 {
 	char candidate[PATH_MAX];
@@ -250,13 +250,12 @@ bool fresh_files_fullest(const struct fresh_files *files, pid_t pid, off_t most,
 	long long fullest = -1;
 
 	for (unsigned int looked = 0; looked < FULLEST_OF; looked++) {
-		struct stat status;
 		long long steps;
 
 		time = before(files, pid, time, candidate);
 		if (time < 0)
 			break;
-		if (stat(candidate, &status) || status.st_size > most)
+		if (access(candidate, R_OK))
 			continue;
 		steps = account_of(candidate, "\"step\":{", "\"drawn\":");
 		if (steps <= fullest)
@@ -268,7 +267,7 @@ bool fresh_files_fullest(const struct fresh_files *files, pid_t pid, off_t most,
 	return fullest >= 0;
 }
 
-unsigned int fresh_files_largest(const struct fresh_files *files, off_t most,
+unsigned int fresh_files_largest(const struct fresh_files *files,
 				 char path[PATH_MAX])
 {
 	char candidate[PATH_MAX];
@@ -279,13 +278,11 @@ unsigned int fresh_files_largest(const struct fresh_files *files, off_t most,
 	     at++) {
 		const struct fresh_file *file =
 			key_table_row(&files->files, at);
-		struct stat status;
 		long long events;
 
 		snprintf(candidate, PATH_MAX, "%s/%s", files->folder,
 			 key_table_key(&files->files, at, NULL));
-		if (file->is_old || stat(candidate, &status) ||
-		    status.st_size > most)
+		if (file->is_old || access(candidate, R_OK))
 			continue;
 		looked++;
 		events = account_of(candidate, "\"events\":{", "\"seen\":");
@@ -308,14 +305,13 @@ static bool worked_little(const char *own, const char *largest)
 	       here * LITTLE_WORK < account_of(largest, process, ran);
 }
 
-bool fresh_files_did_little(const struct fresh_files *files, pid_t pid,
-			    off_t most)
+bool fresh_files_did_little(const struct fresh_files *files, pid_t pid)
 {
 	char own[PATH_MAX], largest[PATH_MAX];
 
 	return fresh_files_last(files, pid, own) &&
 	       !account_of(own, "\"step\":{", "\"drawn\":") &&
-	       fresh_files_largest(files, most, largest) &&
+	       fresh_files_largest(files, largest) &&
 	       (account_of(own, "\"events\":{", "\"seen\":") * LITTLE <
 			account_of(largest, "\"events\":{", "\"seen\":") ||
 		worked_little(own, largest));

@@ -55,23 +55,21 @@ void fresh_files_say(struct fresh_files *files, pid_t pid);
 bool fresh_files_last(const struct fresh_files *files, pid_t pid,
 		      char path[PATH_MAX]);
 
-/* Of the last traces of this process, those of up to `most` bytes, the newest
- * with the most steps; false: it left none such.  *is_last: it is the last of
- * all. */
-bool fresh_files_fullest(const struct fresh_files *files, pid_t pid, off_t most,
+/* Of the last traces of this process the newest with the most steps; false: it
+ * left none.  *is_last: it is the last of all. */
+bool fresh_files_fullest(const struct fresh_files *files, pid_t pid,
 			 char path[PATH_MAX], bool *is_last);
 
-/* Of some that other processes have left, of up to `most` bytes, the one of
- * most events; how many were compared, 0 none.  (Processor time isn't known of
- * what was written after a program's end.) */
-unsigned int fresh_files_largest(const struct fresh_files *files, off_t most,
+/* Of some that other processes have left the one of most events; how many were
+ * compared, 0 none.  (Processor time isn't known of what was written after a
+ * program's end.) */
+unsigned int fresh_files_largest(const struct fresh_files *files,
 				 char path[PATH_MAX]);
 
 /* Did this process leave a trace without steps, of hardly an event beside that
  * one's, or of hardly any work, by samples?  So does a shell that is sampled
  * while it waits. */
-bool fresh_files_did_little(const struct fresh_files *files, pid_t pid,
-			    off_t most);
+bool fresh_files_did_little(const struct fresh_files *files, pid_t pid);
 
 /* Waits for the commands and frees. */
 void fresh_files_end(struct fresh_files *files);

@@ -23,8 +23,9 @@
 enum { EXIT_NOT_RUN = 126, EXIT_NOT_FOUND = 127 };
 enum { ON_FILE = 0x800, FOR_MEMORY }; /* argp's keys */
 
-/* A compressed trace of this size is read in some seconds. */
-#define VERDICT_BYTES_MAX (16 << 20)
+/* A compressed trace of this size is read in some seconds; of a larger one the
+ * last part is judged. */
+#define VERDICT_BYTES_MAX (16u << 20)
 
 struct record_arguments {
 	struct options options;
@@ -183,7 +184,16 @@ static void say_memfd(int error, const struct recovery_result *result)
 	say_recovered("a session in memory", error, result, NULL);
 }
 
-/* Nobody waits for that of a large trace. */
+/* Nobody waits for that of all of a large trace. */
+static void judge(const char *path)
+{
+	if (verdict_file(path, VERDICT_BYTES_MAX, 80, stderr) == -ENODATA)
+		fprintf(stderr,
+			"traceprof record: for the verdict on so large a "
+			"trace: traceprof report %s\n",
+			path);
+}
+
 static void say_verdict(struct fresh_files *files, pid_t pid)
 {
 	char path[PATH_MAX];
@@ -191,31 +201,25 @@ static void say_verdict(struct fresh_files *files, pid_t pid)
 	bool is_last;
 
 	if (!fresh_files_last(files, pid, path) ||
-	    fresh_files_did_little(files, pid, VERDICT_BYTES_MAX)) {
-		others = fresh_files_largest(files, VERDICT_BYTES_MAX, path);
+	    fresh_files_did_little(files, pid)) {
+		others = fresh_files_largest(files, path);
 		if (others > 1)
 			fprintf(stderr,
 				"traceprof record: of %u traces, the one with "
 				"most events is %s:\n",
 				others, path);
 		if (others)
-			verdict_file(path, 80, stderr);
+			judge(path);
 		return;
 	}
-	if (!fresh_files_fullest(files, pid, VERDICT_BYTES_MAX, path,
-				 &is_last)) {
-		fprintf(stderr,
-			"traceprof record: for the verdict on so large a "
-			"trace: traceprof report %s\n",
-			path);
+	if (!fresh_files_fullest(files, pid, path, &is_last))
 		return;
-	}
 	if (!is_last)
 		fprintf(stderr,
 			"traceprof record: the newest with the most steps is "
 			"%s:\n",
 			path);
-	verdict_file(path, 80, stderr);
+	judge(path);
 }
 
 static void go_on(int number)

@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "tools/host/hot_report.h"
 #include "tools/trace/trace_folder.h"
@@ -19,14 +20,15 @@
 #include "tools/verdict/verdict.h"
 
 /* argp's keys of options without a letter. */
-enum { FILTER = 0x800, CATEGORY, STEP, FROM, TO, BY, CSV, VERDICT };
+enum { FILTER = 0x800, CATEGORY, STEP, FROM, TO, BY, CSV, VERDICT, LAST };
 
 struct report_arguments {
 	int first; /* of the files in argv */
 	struct report_choice choice;
 	struct report_ranks *ranks;
 	int printed, code;
-	bool judges; /* and no more */
+	bool judges;	     /* and no more */
+	double last_percent; /* of the file; 0 all */
 	struct hot_choice hot;
 };
 
@@ -106,6 +108,19 @@ static void parse_time(struct argp_state *state, const char *text,
 	*ns = (int64_t)(value * 1e9);
 }
 
+static void parse_last(struct argp_state *state, const char *text,
+		       struct report_arguments *arguments)
+{
+	char *end;
+	const double value = strtod(text, &end);
+
+	if (end == text || (*end && strcmp(end, "%")) || !isfinite(value) ||
+	    value <= 0 || value > 100)
+		argp_error(state, "--last %s: no percentage, as 10", text);
+	arguments->last_percent = value;
+	arguments->judges = true;
+}
+
 static void parse_top(struct argp_state *state, const char *text,
 		      struct report_choice *choice)
 {
@@ -130,6 +145,7 @@ static error_t parse(int key, char *text, struct argp_state *state)
 	case 'w': choice->wide = true; return 0;
 	case CSV: choice->csv = true; return 0;
 	case VERDICT: arguments->judges = true; return 0;
+	case LAST: parse_last(state, text, arguments); return 0;
 	case FILTER: choice->filter = text; return 0;
 	case CATEGORY: choice->category = text; return 0;
 	case STEP: parse_steps(state, text, choice); return 0;
@@ -162,15 +178,31 @@ static void print(struct report_arguments *arguments,
 	}
 }
 
+/* 0: all of it. */
+static uint64_t last_bytes(const struct report_arguments *arguments,
+			   const char *file)
+{
+	struct stat status;
+
+	if (arguments->last_percent <= 0 || stat(file, &status))
+		return 0;
+	return (uint64_t)((double)status.st_size * arguments->last_percent /
+			  100) +
+	       1;
+}
+
 static void judge(struct report_arguments *arguments, const char *file)
 {
 	const unsigned int columns = arguments->choice.columns;
-	const int error = verdict_file(
-		file, columns && columns < 80 ? columns : 80, stdout);
+	const int error =
+		verdict_file(file, last_bytes(arguments, file),
+			     columns && columns < 80 ? columns : 80, stdout);
 
 	if (!error)
 		return;
-	fprintf(stderr, "traceprof report: %s: %s\n", file, strerror(-error));
+	fprintf(stderr, "traceprof report: %s: %s\n", file,
+		error == -ENODATA ? "too few steps in that part of it"
+				  : strerror(-error));
 	arguments->code = EXIT_UNREADABLE;
 }
 
@@ -226,6 +258,8 @@ static const struct argp_option choices[] = {
 	{"json", 'j', NULL, 0, "print JSON, times in nanoseconds", 0},
 	{"verdict", VERDICT, NULL, 0, "the verdict alone, in 15 lines at most",
 	 0},
+	{"last", LAST, "PERCENT", 0, "the same by so much of the file alone, "
+	 "from its end: of a large one that is quick", 0},
 	{"csv", CSV, NULL, 0, "print one table, times in nanoseconds", 0},
 	HOT_OPTIONS,
 	{0},

@@ -14,6 +14,7 @@
 #include <unistd.h>
 #include <zlib.h>
 
+#include "tools/trace/trace_last.h"
 #include "tools/util/memory.h"
 
 #define PIECE_BYTES  (64u << 10)
@@ -25,9 +26,11 @@
 
 struct trace_input {
 	int fd;
-	bool at_end;	/* of the file */
-	bool in_member; /* of a gzip file */
-	bool past_gzip; /* what follows is trailing bytes */
+	bool at_end;			/* of the file */
+	bool in_member;			/* of a gzip file */
+	bool past_gzip;			/* what follows is trailing bytes */
+	const struct text_buffer *head; /* text that comes first; NULL none */
+	size_t head_read;
 	struct trace_input_facts facts;
 	const char *name; /* of the file, for the bar */
 	int64_t size;	  /* 0: no bar */
@@ -146,6 +149,43 @@ int trace_input_open(const char *path, struct trace_input **opened)
 	return 0;
 }
 
+int trace_input_open_last(const char *path, const struct trace_last *last,
+			  struct trace_input **opened)
+{
+	struct trace_input *input;
+	int error = trace_input_open(path, &input);
+	z_stream *in;
+
+	if (error)
+		return error;
+	in = &input->inflater;
+	in->avail_in = 0;
+	if (lseek(input->fd, (off_t)last->at, SEEK_SET) < 0)
+		error = -errno;
+	else if (!last->is_plain && inflateReset2(in, -MAX_WBITS) != Z_OK)
+		error = -EINVAL;
+	if (error) {
+		trace_input_close(input);
+		return error;
+	}
+	input->at_end = false;
+	input->head = &last->head;
+	input->facts.members = input->in_member = !last->is_plain;
+	input->past_gzip = true; /* what follows is the member's trailer */
+	*opened = input;
+	return 0;
+}
+
+static long read_head(struct trace_input *input, char *text, size_t len)
+{
+	const size_t left = input->head->len - input->head_read;
+	const size_t count = left < len ? left : len;
+
+	memcpy(text, input->head->data + input->head_read, count);
+	input->head_read += count;
+	return (long)count;
+}
+
 static long read_plain(struct trace_input *input, char *text, size_t len)
 {
 	z_stream *in = &input->inflater;
@@ -217,9 +257,13 @@ static long read_gzip(struct trace_input *input, char *text, size_t len)
 
 long trace_input_read(struct trace_input *input, char *text, size_t len)
 {
-	const long got = input->facts.compressed ? read_gzip(input, text, len)
-						 : read_plain(input, text, len);
+	long got;
 
+	if (input->head && input->head_read < input->head->len)
+		got = read_head(input, text, len);
+	else
+		got = input->facts.compressed ? read_gzip(input, text, len)
+					      : read_plain(input, text, len);
 	if (got > 0)
 		input->facts.text_bytes += (uint64_t)got;
 	return got;
@@ -250,12 +294,18 @@ void trace_input_close(struct trace_input *input)
 char *trace_input_tail(const char *path)
 {
 	struct trace_input *input;
+	struct trace_last last;
 	char *text;
 	size_t kept = 0;
 	long got;
+	int error = trace_last_find(path, TAIL_BYTES, &last);
 
-	if (trace_input_open(path, &input))
+	error = error ? trace_input_open(path, &input)
+		      : trace_input_open_last(path, &last, &input);
+	if (error) {
+		trace_last_free(&last);
 		return NULL;
+	}
 	input->size = 0;
 	text = memory_zeroed(2, TAIL_BYTES);
 	/* The last two halves of the buffer are enough for any tail. */
@@ -268,6 +318,7 @@ char *trace_input_tail(const char *path)
 		}
 	}
 	trace_input_close(input);
+	trace_last_free(&last);
 	/* What comes behind a zero is no text of ours. */
 	text[kept] = '\0';
 	if (got < 0) {

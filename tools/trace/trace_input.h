@@ -17,6 +17,7 @@
 #include <stdint.h>
 
 struct trace_input;
+struct trace_last;
 
 struct trace_input_facts {
 	bool compressed;
@@ -28,6 +29,11 @@ struct trace_input_facts {
 
 /* 0 and *opened, or -errno.  `path` must stay valid until it is closed. */
 int trace_input_open(const char *path, struct trace_input **opened);
+
+/* The head, and then the last part alone; `last` must stay, too.  Its checksum
+ * isn't known. */
+int trace_input_open_last(const char *path, const struct trace_last *last,
+			  struct trace_input **opened);
 
 /* Up to len bytes of text: how many, 0 at the end, or -errno; then
  * trace_input_error() says more. */

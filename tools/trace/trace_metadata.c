@@ -248,6 +248,28 @@ struct trace_sums trace_metadata_own(const struct trace_metadata *metadata)
 				   .program_ns = metadata->program_ns};
 }
 
+static void scale(int64_t *number, double part)
+{
+	if (*number > 0)
+		*number = (int64_t)((double)*number * part);
+}
+
+void trace_metadata_scale(struct trace_metadata *metadata, double part)
+{
+	int64_t *const counted[] = {
+		&metadata->heap_calls,	      &metadata->heap_frees,
+		&metadata->heap_bytes,	      &metadata->hooks_ns,
+		&metadata->writer_ns,	      &metadata->ran_ns,
+		&metadata->unscheduled_ns,    &metadata->processors_ns,
+		&metadata->others_ns,	      &metadata->program_ns,
+		&metadata->window.heap_calls, &metadata->window.heap_bytes,
+		&metadata->window.hooks_ns,   &metadata->window.processors_ns,
+		&metadata->window.others_ns,  &metadata->window.program_ns};
+
+	for (size_t at = 0; at < sizeof(counted) / sizeof(counted[0]); at++)
+		scale(counted[at], part);
+}
+
 double trace_metadata_idle(const struct trace_sums *own)
 {
 	const double all = (double)own->processors_ns;

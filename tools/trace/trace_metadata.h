@@ -87,6 +87,10 @@ void trace_metadata_entry(struct trace_metadata *metadata,
  * whole; -1 where that isn't known. */
 struct trace_sums trace_metadata_own(const struct trace_metadata *metadata);
 
+/* As much of what is counted over time as such a part of it has, if all of it
+ * is alike. */
+void trace_metadata_scale(struct trace_metadata *metadata, double part);
+
 /* Of the time that the first thread wanted to run, how much it found no
  * processor free; 0 where that isn't known. */
 double trace_metadata_unscheduled(const struct trace_metadata *metadata);

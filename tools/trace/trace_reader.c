@@ -636,14 +636,15 @@ static int read_opened(const struct trace_sink *sink, struct trace_facts *facts,
 	return error;
 }
 
-int trace_read_quietly(const char *path, const struct trace_sink *sink,
-		       struct trace_facts *facts)
+int trace_read_part(const char *path, const struct trace_last *last,
+		    const struct trace_sink *sink, struct trace_facts *facts)
 {
 	struct trace_input *input;
 	int error;
 
 	memset(facts, 0, sizeof(*facts));
-	error = trace_input_open(path, &input);
+	error = last ? trace_input_open_last(path, last, &input)
+		     : trace_input_open(path, &input);
 	if (error) {
 		snprintf(facts->error, sizeof(facts->error), "%s",
 			 strerror(-error));
@@ -662,10 +663,11 @@ bool trace_reader_available(void)
 	return false;
 }
 
-int trace_read_quietly(const char *path, const struct trace_sink *sink,
-		       struct trace_facts *facts)
+int trace_read_part(const char *path, const struct trace_last *last,
+		    const struct trace_sink *sink, struct trace_facts *facts)
 {
 	(void)path;
+	(void)last;
 	(void)sink;
 	memset(facts, 0, sizeof(*facts));
 	snprintf(facts->error, sizeof(facts->error),
@@ -675,6 +677,12 @@ int trace_read_quietly(const char *path, const struct trace_sink *sink,
 }
 
 #endif
+
+int trace_read_quietly(const char *path, const struct trace_sink *sink,
+		       struct trace_facts *facts)
+{
+	return trace_read_part(path, NULL, sink, facts);
+}
 
 int trace_read(const char *path, const struct trace_sink *sink,
 	       struct trace_facts *facts)

@@ -114,6 +114,12 @@ int trace_read(const char *path, const struct trace_sink *sink,
 int trace_read_quietly(const char *path, const struct trace_sink *sink,
 		       struct trace_facts *facts);
 
+struct trace_last;
+
+/* The same of that part of the file; NULL all of it. */
+int trace_read_part(const char *path, const struct trace_last *last,
+		    const struct trace_sink *sink, struct trace_facts *facts);
+
 /* The bit of a key in an event's letters. */
 static inline uint64_t trace_letter_bit(const char *key)
 {

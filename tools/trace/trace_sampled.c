@@ -87,6 +87,18 @@ bool trace_sampled_is_heap(const struct trace_sampled_row *row)
 	return !strcmp(row->part, "alloc") || !strcmp(row->part, "free");
 }
 
+void trace_sampled_scale(struct trace_sampled *sampled, double part)
+{
+	for (size_t at = 0; at < sampled->count; at++) {
+		struct trace_sampled_row *row = &sampled->rows[at];
+
+		row->seen = (int64_t)((double)row->seen * part);
+		row->drawn = (int64_t)((double)row->drawn * part);
+		row->thinned = (int64_t)((double)row->thinned * part);
+		row->total_ns = (int64_t)((double)row->total_ns * part);
+	}
+}
+
 void trace_sampled_free(struct trace_sampled *sampled)
 {
 	for (size_t at = 0; at < sampled->count; at++) {

@@ -38,6 +38,9 @@ static inline uint32_t trace_sampled_block(uint64_t address)
 	return (uint32_t)(address * UINT64_C(0x9e3779b97f4a7c15) >> 40);
 }
 
+/* As trace_metadata_scale(). */
+void trace_sampled_scale(struct trace_sampled *sampled, double part);
+
 /* A row of the heap's calls. */
 bool trace_sampled_is_heap(const struct trace_sampled_row *row);
 

@@ -71,6 +71,8 @@
 #define NTH_EXCESS_MIN	   0.6	 /* of what slow steps take more */
 #define NTH_STEPS_MAX	   20000 /* so that looking for it is quick */
 #define NTH_TIMES_MIN	   3
+/* Steps in the last part of a file, to judge it by them. */
+#define LAST_STEPS_MIN	   20u
 #define STEPS_MIN	   5
 
 #define OWN_COST_MIN	   0.01

@@ -39,6 +39,7 @@ static double excess_ns(const struct split *split, size_t step)
 static bool is_first(const struct split *split)
 {
 	return split->count >= STEPS_MIN && split->has_steps &&
+	       !split->has_before &&
 	       (double)split->steps[0].dur_ns >=
 		       SLOW_STEP_MIN * split->median_ns;
 }

@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "tools/trace/trace_part.h"
 #include "tools/util/memory.h"
 #include "tools/util/numbers.h"
 #include "tools/util/short_name.h"
@@ -401,7 +402,8 @@ void verdict_make(struct verdict *verdict, struct timeline *timeline,
 		   metadata->detail_ended_ns >= 0 ? metadata->detail_ended_ns
 						  : INT64_MAX,
 		   metadata->cpus, has_slept(facts),
-		   facts->metadata->outside > 0);
+		   facts->metadata->outside > 0 || timeline_is_part(timeline));
+	facts->split.has_before = timeline_is_part(timeline);
 	for (size_t at = 0; at < region_count; at++) {
 		judged += (double)regions[at].judged_ns;
 		uneven += (double)regions[at].uneven_ns;
@@ -456,16 +458,50 @@ struct reading {
 	struct region_totals regions;
 };
 
-static void on_event(void *arg, const struct trace_event *event)
+static void take(struct reading *reading, const struct trace_event *event)
 {
 	const struct trace_value part = trace_event_arg(event, "omp");
-	struct reading *reading = arg;
 
 	timeline_event(&reading->timeline, event);
 	if (part.type == TRACE_STRING && trace_event_is_slice(event))
 		region_totals_event(
 			&reading->regions, event, part.text,
 			trace_lanes_number(&reading->timeline.lanes, event));
+}
+
+static bool is_step(const struct trace_event *event)
+{
+	return !strncmp(event->field[FIELD_NAME].text, "ProfilerStep#", 13);
+}
+
+/* Of the last part of a file: what begins before it counts from there on, but
+ * a step is whole or none.  The recording's own slice says when it began. */
+static void take_last(struct reading *reading, const struct trace_event *event)
+{
+	const int64_t from_ns = reading->timeline.from_ns;
+	struct trace_event cut = *event;
+
+	if (event->ts_ns >= from_ns || event->ts_state == TIME_ABSENT ||
+	    trace_value_is(&event->field[FIELD_CAT], "Trace")) {
+		take(reading, event);
+		return;
+	}
+	if (!trace_event_is_slice(event) || is_step(event) ||
+	    event->ts_ns + event->dur_ns <= from_ns)
+		return;
+	cut.dur_ns -= from_ns - cut.ts_ns;
+	cut.ts_ns = from_ns;
+	take(reading, &cut);
+}
+
+static void on_event(void *arg, const struct trace_event *event)
+{
+	struct reading *reading = arg;
+
+	if (timeline_is_part(&reading->timeline))
+		take_last(reading, event);
+	else
+		take(reading, event);
 }
 
 static void on_entry(void *arg, const struct trace_entry *entry)
@@ -476,28 +512,56 @@ static void on_entry(void *arg, const struct trace_entry *entry)
 	trace_sampled_entry(&reading->sampled, entry);
 }
 
-int verdict_file(const char *path, unsigned int columns, FILE *out)
+/* What was counted over the whole recording, as the part has it. */
+static int fit(struct reading *reading)
+{
+	const struct timeline *timeline = &reading->timeline;
+	const double all = (double)(timeline->recorded_ns - timeline->began_ns);
+	const double here = (double)(timeline->end_ns - timeline->start_ns);
+	const double part = all > here ? here / all : 1;
+
+	if (!timeline_is_part(timeline))
+		return 0;
+	if (timeline->step_count < LAST_STEPS_MIN)
+		return -ENODATA;
+	trace_metadata_scale(&reading->metadata, part);
+	trace_sampled_scale(&reading->sampled, part);
+	return 0;
+}
+
+static void print(struct reading *reading, unsigned int columns, FILE *out)
+{
+	struct region_total *regions;
+	struct verdict verdict;
+	size_t count;
+
+	regions = region_totals_list(&reading->regions, &count);
+	verdict_make(&verdict, &reading->timeline, &reading->metadata,
+		     &reading->sampled, regions, count);
+	verdict_print(&verdict, VERDICT_LINES_MAX, columns, out);
+	verdict_free(&verdict);
+	free(regions);
+}
+
+int verdict_file(const char *path, uint64_t most, unsigned int columns,
+		 FILE *out)
 {
 	struct reading *reading = memory_zeroed(1, sizeof(*reading));
 	const struct trace_sink sink = {on_event, on_entry, reading};
-	struct region_total *regions;
 	struct trace_facts facts;
-	struct verdict verdict;
-	size_t count;
 	int error;
 
 	timeline_begin(&reading->timeline);
 	trace_metadata_begin(&reading->metadata);
-	error = trace_read(path, &sink, &facts);
+	error = most ? trace_read_last(path, most, &sink, &facts,
+				       &reading->timeline.from_ns)
+		     : trace_read(path, &sink, &facts);
 	if (!error) {
 		timeline_finish(&reading->timeline);
-		regions = region_totals_list(&reading->regions, &count);
-		verdict_make(&verdict, &reading->timeline, &reading->metadata,
-			     &reading->sampled, regions, count);
-		verdict_print(&verdict, VERDICT_LINES_MAX, columns, out);
-		verdict_free(&verdict);
-		free(regions);
+		error = fit(reading);
 	}
+	if (!error)
+		print(reading, columns, out);
 	region_totals_free(&reading->regions);
 	trace_sampled_free(&reading->sampled);
 	timeline_free(&reading->timeline);

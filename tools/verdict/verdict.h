@@ -66,9 +66,11 @@ void verdict_make(struct verdict *verdict, struct timeline *timeline,
 		  const struct region_total *regions, size_t region_count);
 void verdict_free(struct verdict *verdict);
 
-/* Reads a file and prints its verdict in so many columns.  0; -errno when it
- * can't be read. */
-int verdict_file(const char *path, unsigned int columns, FILE *out);
+/* Reads a file and prints its verdict in so many columns; of a larger one the
+ * last `most` bytes alone, 0: it is read whole.  0; -ENODATA: too few steps lie
+ * in them; other -errno when it can't be read. */
+int verdict_file(const char *path, uint64_t most, unsigned int columns,
+		 FILE *out);
 
 /* How much of the judged time lies outside of all that is recorded, where
  * that is most of it and samples would tell what it is; else 0. */

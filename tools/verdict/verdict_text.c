@@ -156,13 +156,27 @@ static unsigned int add_phases(struct text_buffer *lines,
 	return count;
 }
 
+/* " by the last 2.0 s of 61.0 s" */
+static void last_text(const struct verdict_facts *facts, char *text,
+		      size_t bytes)
+{
+	const struct timeline *timeline = facts->timeline;
+	const int64_t all_ns = timeline->recorded_ns - timeline->began_ns;
+
+	snprintf(text, bytes, " by the last %s",
+		 quantity_time((double)facts->wall_ns).text);
+	if (timeline->began_ns && all_ns > facts->wall_ns)
+		snprintf(text + strlen(text), bytes - strlen(text), " of %s",
+			 quantity_time((double)all_ns).text);
+}
+
 static unsigned int add_step(struct text_buffer *lines,
 			     const struct verdict *verdict,
 			     unsigned int columns)
 {
 	const struct split *split = &verdict->facts.split;
 	const double covered = verdict_covered(verdict);
-	char thread[100] = "", part[80] = "";
+	char thread[100] = "", part[80] = "", last[80] = "";
 
 	if (split->is_busiest)
 		say_lane(&verdict->facts, thread, sizeof(thread),
@@ -182,9 +196,11 @@ static unsigned int add_step(struct text_buffer *lines,
 		snprintf(part, sizeof(part),
 			 " (the typical ones are %.*f %% of the recording)",
 			 covered < 0.1, 100 * covered);
+	if (split->has_before)
+		last_text(&verdict->facts, last, sizeof(last));
 	return add_line(lines, 2, columns,
-			"Verdict: %zu step%s%s, median %s, p5-p95 %s to %s:",
-			split->count, split->count == 1 ? "" : "s", part,
+			"Verdict%s: %zu step%s%s, median %s, p5-p95 %s to %s:",
+			last, split->count, split->count == 1 ? "" : "s", part,
 			quantity_time(split->median_ns).text,
 			quantity_time(split->p5_ns).text,
 			quantity_time(split->p95_ns).text);
