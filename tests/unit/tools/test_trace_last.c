@@ -58,20 +58,43 @@ static void append(struct trace_file *file, const char *name,
 	assert_int_equal(trace_file_append(file, text, (size_t)len, NULL), 0);
 }
 
-/* Slice by slice, thread by thread, then all steps. */
-static void write_file(const char *coder, unsigned int steps)
+static void begin_file(struct trace_file *file, const char *coder)
 {
 	static const char head[] = "{\"schemaVersion\":1,\"traceEvents\":[\n"
 				   "{\"ph\":\"M\",\"name\":\"process_name\","
 				   "\"pid\":1,\"args\":{\"name\":\"it\"}}";
-	static const char tail[] = "\n],\"traceName\":\"it\"}";
-	struct trace_file file;
 
 	unlink(path);
-	srand(1);
-	assert_int_equal(trace_file_create(&file, path, coder, head,
+	assert_int_equal(trace_file_create(file, path, coder, head,
 					   sizeof(head) - 1, NULL, 0),
 			 0);
+}
+
+static void end_file(struct trace_file *file)
+{
+	static const char tail[] = "\n],\"traceName\":\"it\"}";
+
+	assert_int_equal(trace_file_finish(file, tail, sizeof(tail) - 1), 0);
+}
+
+/* Events of one thread. */
+static void write_few(const char *coder, unsigned int events)
+{
+	struct trace_file file;
+
+	begin_file(&file, coder);
+	for (unsigned int at = 0; at < events; at++)
+		append(&file, "work", 0, 1000 * (at + 1), 800);
+	end_file(&file);
+}
+
+/* Slice by slice, thread by thread, then all steps. */
+static void write_file(const char *coder, unsigned int steps)
+{
+	struct trace_file file;
+
+	srand(1);
+	begin_file(&file, coder);
 	for (unsigned int slice = 0; slice < SLICES; slice++)
 		for (unsigned int thread = 0; thread < THREADS; thread++)
 			for (unsigned int at = 0; at < EACH; at++)
@@ -79,7 +102,7 @@ static void write_file(const char *coder, unsigned int steps)
 				       end_of(slice, thread, at), 800);
 	for (unsigned int at = 0; at < steps; at++)
 		append(&file, "ProfilerStep#1", 0, 1000 * (at + 1), 1000);
-	assert_int_equal(trace_file_finish(&file, tail, sizeof(tail) - 1), 0);
+	end_file(&file);
 }
 
 static void on_event(void *arg, const struct trace_event *event)
@@ -244,6 +267,29 @@ static int end(void **state)
 	return rmdir(folder);
 }
 
+/* Whatever is said of it, it is read in bounds. */
+static void a_file_that_is_damaged(void **state)
+{
+	struct read read;
+	uint64_t size;
+	FILE *file;
+
+	(void)state;
+	for (unsigned int round = 0; round < 30; round++) {
+		write_few("fast", 8000);
+		size = size_of_file();
+		file = fopen(path, "r+");
+		assert_non_null(file);
+		for (unsigned int at = 0; at < 1 + round * 8; at++) {
+			fseek(file, rand() % (long)size, SEEK_SET);
+			fputc(rand(), file);
+		}
+		fclose(file);
+		read_last(size / 3, &read);
+		read_last(size / 9, &read);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -254,6 +300,7 @@ int main(void)
 		cmocka_unit_test(a_file_that_is_no_larger),
 		cmocka_unit_test(a_file_that_is_none_of_ours),
 		cmocka_unit_test(a_file_that_was_cut),
+		cmocka_unit_test(a_file_that_is_damaged),
 	};
 
 	return cmocka_run_group_tests(tests, begin, end);
