@@ -23,16 +23,16 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-/* To read one event takes so long, at most; the end is held up for a hundredth
- * of the run, a tenth of a second if that is more, but no more than a tenth of
- * a short run. */
+/* To read one event takes so long, at most; that holds the end up for a
+ * hundredth of the run, a tenth of a second if that is more, but no more than a
+ * tenth of a short run. */
 #define EVENT_NS      2000u
 #define LEAST_NS      UINT64_C(30000000)
 #define SHORT_NS      UINT64_C(100000000)
-#define LONG_NS	      UINT64_C(2000000000)
+#define LONG_NS	      UINT64_C(500000000)
 #define SHORT_SHARE   10u
 #define SHARE	      100u
-/* On a machine with more to do. */
+/* On a machine with more to do it is waited for so many times as long. */
 #define PATIENCE      4u
 /* Of a part without so many the command says nothing. */
 #define STEPS_LEAST   20
@@ -266,9 +266,7 @@ bool closing_verdict(const struct session *session,
 			   percent);
 		memcpy(judge->arguments, arguments, sizeof(arguments));
 		choose_environment(judge);
-		is_said = ask(judge,
-			      min_u64(max_u64(allowed, SHORT_NS) * PATIENCE,
-				      LONG_NS));
+		is_said = ask(judge, max_u64(allowed, SHORT_NS) * PATIENCE);
 		*hints = is_said && strstr(judge->text, "--sample");
 		if (is_said && strcmp(done->judged, done->path) != 0)
 			log_say("the newest with the most steps is %s:",

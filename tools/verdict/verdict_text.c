@@ -194,8 +194,9 @@ static unsigned int add_step(struct text_buffer *lines,
 				thread, thread[0] ? " (works most)" : "");
 	if (covered > 0)
 		snprintf(part, sizeof(part),
-			 " (the typical ones are %.*f %% of the recording)",
-			 covered < 0.1, 100 * covered);
+			 " (the typical ones are %.*f %% of the %s)",
+			 covered < 0.1, 100 * covered,
+			 split->has_before ? "time" : "recording");
 	if (split->has_before)
 		last_text(&verdict->facts, last, sizeof(last));
 	return add_line(lines, 2, columns,
