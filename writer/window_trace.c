@@ -11,6 +11,7 @@
 #include "writer/text/schema.h"
 #include "writer/trace_frame.h"
 #include "writer/draw/task_sums.h"
+#include "writer/steps/step_finder.h"
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
@@ -197,6 +198,7 @@ static int begin(struct writer_state *state, uint64_t start_ticks)
 	file->heap_live = -1;
 	file->heap_top = -1;
 	file->steps_before = (int64_t)state->counts.written_by_kind[EVENT_STEP];
+	file->steps_found = 0;
 	state->counts.file_events = 0;
 	rc = create(state, timeline_unix_ns(&state->timeline, start_ticks));
 	if (rc) {
@@ -416,6 +418,7 @@ int window_trace_next(struct writer_state *state)
 		.is_recovered = state->is_recovered};
 	int rc;
 
+	step_finder_part(state);
 	/* The window may be over by now, where the writer is late. */
 	state->file.begun.is_known = false;
 	rc = finish(state, end);

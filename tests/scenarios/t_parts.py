@@ -64,6 +64,59 @@ def test_it_goes_on_in_a_next_part():
                      if total["name"].startswith("scope ")), 40000, "totals")
 
 
+TURNS = """
+import ctypes
+library = ctypes.CDLL(None)
+for i in range(%d):
+    for name in (b"load", b"forward", b"backward", b"update"):
+        library.traceprof_push_(name)
+        library.traceprof_pop_()
+"""
+
+
+def test_each_part_has_its_own_steps():
+    """They had all been drawn in the last one, beside the little that it holds: the
+    verdict called the rest of the run host code."""
+    run = python(TURNS % 20000, max_mb=4, max_parts=64, malloc="off", step="auto")
+    traces, _ = check_parts(run)
+    expect(len(traces) > 2, run.files)
+    number = 0
+    for trace in traces:
+        steps = trace.steps()
+        expect_equal(steps, list(range(number, number + len(steps))), trace.path)
+        number += len(steps)
+        expect_equal(trace.meta["step"]["drawn"], len(steps), "drawn")
+        inside = len(trace.slices("update"))
+        expect(abs(inside - len(steps)) <= 1, inside, len(steps), trace.path)
+    expect_equal(number, 20000, "steps in all")
+
+
+LONG_TURNS = """
+import ctypes
+library = ctypes.CDLL(None)
+library.malloc.restype = ctypes.c_void_p
+library.free.argtypes = [ctypes.c_void_p]
+for i in range(%d):
+    for name in (b"load", b"forward", b"backward", b"update"):
+        library.traceprof_push_(name)
+        for j in range(1000):
+            library.free(library.malloc(100000))
+        library.traceprof_pop_()
+"""
+
+
+def test_steps_of_parts_that_are_closed_are_not_drawn():
+    """The first parts may hold a turn or two, of which nobody knows that they are
+    steps: what is known too late is said, and all that comes then is there."""
+    run = python(LONG_TURNS % 30, max_mb=1, max_parts=64, malloc="all", step="auto",
+                 max_overhead=0)
+    traces, _ = check_parts(run)
+    late = sum(int(found.group(1)) for note in traces[-1].meta["notes"]
+               if (found := re.match(r"(\d+) steps lie in parts that were closed", note)))
+    steps = [number for trace in traces for number in trace.steps()]
+    expect_equal(steps, list(range(late, 30)), run.stderr)
+
+
 def test_no_more_parts_than_asked_for():
     run = python(SCOPES % 30000, max_mb=1, max_parts=2, malloc="off", step="api")
     traces, last = check_parts(run)

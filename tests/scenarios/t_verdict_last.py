@@ -9,6 +9,7 @@ import statistics
 import harness
 from harness import command, expect, expect_equal, folder, main, traced
 from t_cuda import FAKE
+from t_verdict import judged, made, slice_, step_
 
 SECONDS = {"us": 1e-6, "ms": 1e-3, "s": 1}
 STEPS = 2500
@@ -104,6 +105,15 @@ def test_a_slow_step_of_the_part_is_not_the_runs_first():
     for percent in (40, 45, 50, 55, 60):
         _, text = verdict(run.trace.path, f"--last={percent}")
         expect("first-step" not in text, text)
+
+
+def test_steps_from_before_a_part_began_are_not_judged():
+    """A run's last part had all steps, and what lay in them was in the parts before."""
+    events = [step_(number, number * 1000, 1000) for number in range(100)]
+    events += [slice_("aten::mm", number * 1000, 1000) for number in range(90, 100)]
+    events.append(slice_("PyTorch Profiler (0)", 90_000, 10_000, cat="Trace"))
+    step = judged(made(events))["step"]
+    expect_equal((step["count"], step["total_ns"]), (10, 10_000_000), step)
 
 
 def test_traces_of_others_are_read_whole():

@@ -540,7 +540,7 @@ static void take_steps(struct split *split, const struct timeline *timeline,
 		if ((step->lane != timeline->steps[0].lane &&
 		     thread_of(timeline, step->lane) != thread) ||
 		    step->start_ns < last_ns || end_ns > until_ns ||
-		    !step->dur_ns)
+		    !step->dur_ns || end_ns <= timeline->began_ns)
 			continue;
 		last_ns = end_ns;
 		split->steps[split->count++] =

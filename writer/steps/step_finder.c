@@ -265,6 +265,7 @@ void step_found(struct writer_state *state, struct step_marks *stream,
 		.level = &finder->level,
 		.work = finder->work,
 		.work_length = finder->work_length,
+		.closed_ticks = finder->closed_ticks,
 		.turns = {.divisor = finder->divisor},
 	};
 	if (!search->is_whole) {
@@ -348,8 +349,7 @@ static void try_wanted(struct writer_state *state)
 	}
 }
 
-/* Looks at all streams; `is_now`: what is found is taken, as sure as it is. */
-static void try_streams(struct writer_state *state, bool is_now)
+void step_try_streams(struct writer_state *state, bool is_now)
 {
 	if (step_search_of(state)->wanted.count) {
 		try_wanted(state);
@@ -374,7 +374,7 @@ static struct step_marks *largest(struct step_finder *finder)
 	return best;
 }
 
-static void say_none(struct writer_state *state, const char *what)
+void step_tell_none(struct writer_state *state, const char *what)
 {
 	struct step_marks *stream = largest(state->finder);
 	char setting[400];
@@ -391,9 +391,10 @@ static void count_missed(struct writer_state *state)
 {
 	struct schedule schedule;
 
-	say_none(state, state->finder->keeps
-				? ": the run is recorded whole"
-				: ": everything from here on is recorded");
+	step_tell_none(state,
+		       state->finder->keeps
+			       ? ": the run is recorded whole"
+			       : ": everything from here on is recorded");
 	schedule_from_options(&state->session->head->options, &schedule);
 	add_relaxed(&state->session->head->windows.missed,
 		    max_u64(1, (uint64_t)schedule.repeat));
@@ -439,8 +440,11 @@ static void search_on(struct writer_state *state)
 			     step_is_pressed(state);
 
 	/* Without a schedule the whole run is known at its end. */
-	if (is_full || !finder->is_drawn)
-		try_streams(state, is_full);
+	if (!finder->of && (is_full || !finder->is_drawn))
+		step_try_streams(state, is_full);
+	/* Decided on when a part was full: its marks tell, while they may. */
+	if (finder->of && finder->is_drawn && !is_full)
+		return;
 	if (finder->of) {
 		hand_marker(state);
 		return;
@@ -501,9 +505,7 @@ int64_t step_finder_steps(const struct writer_state *state)
 	return steps;
 }
 
-/* The program's own call took over: no step of a loop is looked for, and those
- * that were found are drawn where a window was cut for them. */
-static void stand_back(struct writer_state *state)
+void step_stand_back(struct writer_state *state)
 {
 	struct step_search *search = step_search_of(state);
 
@@ -527,7 +529,7 @@ void step_finder_run(struct writer_state *state)
 	case SEARCH_FOUND:
 	case SEARCH_JOINED: step_follow(state); break;
 	case SEARCH_LIVE: step_follow_live(state); break;
-	case SEARCH_NONE: stand_back(state); return;
+	case SEARCH_NONE: step_stand_back(state); return;
 	default: step_finder_end(state); return;
 	}
 	if (!state->finder)
@@ -570,7 +572,7 @@ static bool stop_dead(struct writer_state *state, uint32_t now)
 	if (state->finder && now != SEARCH_ON)
 		step_recall_level(state);
 	else if (state->finder && !load_relaxed(&windows->opened))
-		try_streams(state, true);
+		step_try_streams(state, true);
 	if (state->finder && state->finder->of)
 		return step_finder_cut(state);
 	if (now == SEARCH_ON && !load_relaxed(&windows->opened)) {
@@ -589,7 +591,7 @@ bool step_finder_stop(struct writer_state *state)
 	const uint32_t now = search_state(search);
 
 	if (now == SEARCH_NONE)
-		stand_back(state);
+		step_stand_back(state);
 	if (search->is_whole || now < SEARCH_ON || now > SEARCH_LIVE)
 		return true;
 	if (load_relaxed(&search->live_ticks))
@@ -599,93 +601,10 @@ bool step_finder_stop(struct writer_state *state)
 	if (!state->finder)
 		return true;
 	if (now == SEARCH_ON && !load_relaxed(&windows->opened))
-		try_streams(state, true);
+		step_try_streams(state, true);
 	if (state->finder->of)
 		return step_finder_cut(state);
 	if (!load_relaxed(&windows->opened))
 		give_up(state);
 	return true;
-}
-
-/* The run is over: the last step ends with its turn. */
-static void draw_last(struct writer_state *state, uint64_t end_ticks)
-{
-	struct step_finder *finder = state->finder;
-	struct step_lane *lane = &finder->lane;
-	size_t last;
-	const uint64_t hits =
-		finder->forgotten +
-		step_marks_hits(finder->of, &finder->level, UINT64_MAX, &last);
-
-	/* Where a hit's end is a turn's none begins with the last one's. */
-	step_lane_draw(state, lane, last + !finder->level.is_end, end_ticks);
-	store_relaxed(&state->session->head->windows.steps, lane->number + 1);
-	if (lane->number + 1 < (int64_t)(hits / finder->divisor))
-		return;
-	step_lane_end(state, lane,
-		      step_marks_end(finder->of, &finder->level, last));
-	lane->ticks = 0;
-}
-
-/* In the run as a whole. */
-static void find(struct writer_state *state)
-{
-	struct step_finder *finder = state->finder;
-
-	if (finder->is_over || !step_search_of(state)->is_whole ||
-	    search_state(step_search_of(state)) != SEARCH_ON)
-		return;
-	/* All calls of its window have come, whatever was known at the end of
-	 * the last pass. */
-	finder->seen_ticks = UINT64_MAX;
-	try_streams(state, true);
-	if (!finder->of)
-		say_none(state, "");
-}
-
-void step_finder_find(struct writer_state *state)
-{
-	if (!state->finder)
-		return;
-	find(state);
-	state->finder->is_over = true;
-}
-
-/* Those of a window that ended before the program marked its own. */
-static void draw_before_own(struct writer_state *state, uint64_t end_ticks)
-{
-	stand_back(state);
-	if (state->finder && state->finder->of)
-		step_lane_draw(
-			state, &state->finder->lane, state->finder->of->count,
-			min_u64(end_ticks, step_search_of(state)->own_ticks));
-}
-
-void step_finder_draw(struct writer_state *state, uint64_t end_ticks)
-{
-	struct step_finder *finder = state->finder;
-	uint64_t live;
-
-	if (!finder)
-		return;
-	if (search_state(step_search_of(state)) == SEARCH_NONE) {
-		/* Between two passes it may have come so far. */
-		draw_before_own(state, end_ticks);
-		return;
-	}
-	live = load_relaxed(&step_search_of(state)->live_ticks);
-	if (step_search_of(state)->is_whole && !finder->is_drawn)
-		return;
-	find(state);
-	if (!finder->of)
-		return;
-	if (live && live < end_ticks)
-		step_follow_draw_before(state, live);
-	/* The window of a whole run ends with it, and the writer may see that
-	 * before it is told to finish. */
-	else if (state->is_finishing || step_search_of(state)->is_whole)
-		draw_last(state, end_ticks);
-	else
-		step_lane_draw(state, &finder->lane, finder->of->count,
-			       end_ticks);
 }

@@ -66,6 +66,11 @@ void step_finder_find(struct writer_state *state);
 uint64_t step_finder_takes_ns(const struct writer_state *state,
 			      uint64_t events);
 
+/* A whole run goes on in a next part: the step is decided on now, by all that
+ * came so far, so that the part that is closed has its own; where there is none
+ * yet it is looked for again. */
+void step_finder_part(struct writer_state *state);
+
 /* Before a file is closed that ends then: the steps in it. */
 void step_finder_draw(struct writer_state *state, uint64_t end_ticks);
 

@@ -196,6 +196,7 @@ void step_follow(struct writer_state *state)
 		if (!state->finder->is_sure)
 			think_again(state);
 	} else if (state->finder->is_counted) {
+		state->finder->handed_ticks = clock_ticks();
 		search_move(search, SEARCH_JOINED, SEARCH_LIVE);
 	}
 }

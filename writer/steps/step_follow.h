@@ -36,17 +36,19 @@ struct step_finder {
 	struct loop_level level;
 	/* Of a level that is_end, else NULL: what is done in its turns. */
 	const struct step_marks *work;
-	size_t work_length;   /* ... and the median of a turn in its marks */
-	uint64_t torch_ticks; /* of PyTorch's first operator, 0 none yet */
-	bool is_sure;	      /* and isn't thought about again; it was said */
-	uint64_t forgotten;   /* hits before the first mark that is there */
+	size_t work_length;    /* ... and the median of a turn in its marks */
+	uint64_t torch_ticks;  /* of PyTorch's first operator, 0 none yet */
+	uint64_t closed_ticks; /* parts that were closed without a step */
+	bool is_sure;	       /* and isn't thought about again; it was said */
+	uint64_t forgotten;    /* hits before the first mark that is there */
 	struct step_lane lane;
 	struct step_cut cut;
-	bool is_counted;     /* what came before the thread joined */
-	uint64_t windows;    /* those that were cut */
-	uint32_t seen_state; /* as of the last pass */
-	uint64_t seen_ticks; /* and before which all calls had come, */
-	uint64_t run_ticks;  /* ... and all else */
+	bool is_counted;       /* what came before the thread joined */
+	uint64_t handed_ticks; /* from when on the thread may mark steps */
+	uint64_t windows;      /* those that were cut */
+	uint32_t seen_state;   /* as of the last pass */
+	uint64_t seen_ticks;   /* and before which all calls had come, */
+	uint64_t run_ticks;    /* ... and all else */
 };
 
 static inline struct step_search *
@@ -85,6 +87,16 @@ void step_found(struct writer_state *state, struct step_marks *stream,
 /* The level that was found before the program was killed, from where its first
  * turn began.  False: its stream is gone. */
 bool step_recall_level(struct writer_state *state);
+
+/* Looks at all streams; `is_now`: what is found is taken, as sure as it is. */
+void step_try_streams(struct writer_state *state, bool is_now);
+
+/* That no step was found, and what would set one. */
+void step_tell_none(struct writer_state *state, const char *what);
+
+/* The program's own call took over: no step of a loop is looked for, and those
+ * that were found are drawn where a window was cut for them. */
+void step_stand_back(struct writer_state *state);
 
 static inline uint32_t step_main_tid(const struct writer_state *state)
 {

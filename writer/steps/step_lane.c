@@ -37,6 +37,11 @@ void step_lane_end(struct writer_state *state, struct step_lane *lane,
 
 	if (!lane->ticks)
 		return;
+	/* Of a part that was closed before the step was known. */
+	if (end_ticks <= lane->closed_ticks) {
+		lane->late++;
+		return;
+	}
 	if (!reader || reader->thread->tid != event.extra) {
 		session_note(
 			state->session,
@@ -44,8 +49,7 @@ void step_lane_end(struct writer_state *state, struct step_lane *lane,
 			"of the one that made them");
 		return;
 	}
-	draw_late(state, reader, &event);
-	lane->drawn++;
+	state->file.steps_found += draw_late(state, reader, &event);
 }
 
 /* The same by the marks of the stream that tells how long a turn is. */

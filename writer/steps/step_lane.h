@@ -15,10 +15,11 @@ struct step_lane {
 					  tells how long one is, else NULL, */
 	size_t work_length;	       /* ... its median in marks of that */
 	struct step_turns turns;
-	size_t begin;	/* the running step's first mark, */
-	uint64_t ticks; /* when that began, 0 none runs, */
-	int64_t number; /* and its number */
-	uint64_t drawn;
+	size_t begin;	       /* the running step's first mark, */
+	uint64_t ticks;	       /* when that began, 0 none runs, */
+	int64_t number;	       /* and its number */
+	uint64_t closed_ticks; /* until when files were closed without steps, */
+	uint64_t late;	       /* ... and how many lie there */
 };
 
 /* Draws the steps that ended by `until`, as far as the first `count` marks tell
