@@ -84,8 +84,8 @@ static int count_step(const char *text, unsigned int number)
 	return sample_count(text, name);
 }
 
-/* The first steps are in no file; then so many in the first, the others in those
- * that follow. */
+/* The first steps are in no file; then so many in the first, the others in
+ * those that follow. */
 static void end(struct parts *parts, unsigned int late, unsigned int first,
 		unsigned int all)
 {
