@@ -339,7 +339,7 @@ int64_t trace_frame_steps(const struct writer_state *state)
 
 	return before < 0 ? -1
 			  : (int64_t)state->counts.written_by_kind[EVENT_STEP] -
-				    before;
+				    before + state->file.steps_found;
 }
 
 static void window(struct json *json, struct writer_state *state)

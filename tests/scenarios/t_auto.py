@@ -153,6 +153,7 @@ def expect_windows(run, wanted):
         expect_equal(len(trace.regions("update")), len(steps), "updates")
         expect_equal(trace.meta["step"]["first"], steps[0], "first")
         expect_equal(trace.meta["step"]["last"], steps[-1], "last")
+        expect_equal(trace.meta["step"]["drawn"], len(steps), "drawn")
         expect("passed" not in trace.meta["step"], trace.meta["step"])
 
 

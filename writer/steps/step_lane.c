@@ -44,7 +44,7 @@ void step_lane_end(struct writer_state *state, struct step_lane *lane,
 			"of the one that made them");
 		return;
 	}
-	draw_late(state, reader, &event);
+	state->file.steps_found += draw_late(state, reader, &event);
 	lane->drawn++;
 }
 
