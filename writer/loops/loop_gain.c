@@ -225,9 +225,15 @@ bool gain_is_other_way(const struct gain *gain)
 	       gain->ratio <= GAIN_FEW_WITHIN;
 }
 
-/* A number that people choose. */
-static bool is_round(size_t turns)
+/* A number that people choose from one report to the next; or so many that they
+ * are an epoch, a fold or a restart, if those are few. */
+static bool is_chosen(const struct gain *gain, const struct loop_level *outer)
 {
+	const size_t turns = gain->usual;
+
+	if (turns > MOST_BETWEEN)
+		return outer->turns < GAIN_MANY_TURNS &&
+		       gain->sites <= GAIN_FEW_SITES;
 	return !(turns % DECIMAL) || (turns > TENS && turns % TENS == 1);
 }
 
@@ -235,8 +241,7 @@ bool gain_may_be_report(const struct gain *gain, const struct loop_level *inner,
 			const struct loop_level *outer)
 {
 	return gain->is_constant && gain->is_whole && gain->ratio >= 1.5 &&
-	       gain->usual <= MOST_BETWEEN && gain->sites <= inner->held &&
-	       is_round(gain->usual) &&
+	       gain->sites <= inner->held && is_chosen(gain, outer) &&
 	       outer->length >= gain->usual * inner->length + gain->sites &&
 	       outer->length <= gain->usual * inner->length + 2 * gain->sites;
 }

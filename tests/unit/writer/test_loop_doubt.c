@@ -411,6 +411,36 @@ static void test_reports_that_take_a_turn(void **unused)
 	assert_int_equal(steps(), 0);
 }
 
+static void folds(unsigned int turns, unsigned int within)
+{
+	for (unsigned int i = 0; i < turns; i++) {
+		for (unsigned int k = 0; k < within; k++) {
+			hit(1);
+			hit(2);
+		}
+		hit(3);
+	}
+}
+
+/* Five folds of 30 iterations and a score, or 200 steps and a picture after
+ * each 40: the same as five steps of so many sweeps. */
+static void test_few_turns_around_many(void **unused)
+{
+	(void)unused;
+	folds(5, 30);
+	expect_none_of(150, 5);
+	count = 0;
+	folds(5, 40);
+	expect_none_of(200, 5);
+}
+
+static void test_more_turns_around_many(void **unused)
+{
+	(void)unused;
+	folds(20, 30);
+	assert_int_equal(steps(), 20);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -445,6 +475,8 @@ int main(void)
 				       set_up),
 		cmocka_unit_test_setup(test_every_third_turn_has_more, set_up),
 		cmocka_unit_test_setup(test_reports_that_take_a_turn, set_up),
+		cmocka_unit_test_setup(test_few_turns_around_many, set_up),
+		cmocka_unit_test_setup(test_more_turns_around_many, set_up),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
