@@ -125,6 +125,25 @@ def test_outer_period():
     expect_steps_of(run.trace, "update", 320)
 
 
+def test_the_other_level_is_set_as_it_is_said():
+    """A setting means each region of its name: one function's are several."""
+    for mode, turns, setting in (("inner", 120, "omp:sweep/3"), ("all", 133, None),
+                                 ("one", 133, "")):
+        run = same("same_names", mode)
+        expect_equal(run.trace.steps(), list(range(30)), run.stderr)
+        line, = [line for line in run.own_lines if "step = " in line]
+        if setting:
+            expect(line.endswith(f"; or {turns} of TRACEPROF_STEP={setting}"), line)
+            again = same("same_names", mode, env={"TRACEPROF_STEP": setting})
+            expect_equal(again.trace.steps(), list(range(turns)), setting)
+        elif setting is not None:   # a trace has one name for them all
+            expect("; or" not in line, line)
+        else:
+            expect(line.endswith(f"; or {turns} by `traceprof steps`"), line)
+            shown = command("steps", run.trace.path).stdout
+            expect(f" {turns} x run_all " in shown, shown)
+
+
 def test_a_marker_whose_name_has_no_room():
     """As C++ templates' have none."""
     name = "begin_" + 40 * "long"
@@ -153,6 +172,7 @@ def expect_windows(run, wanted):
         expect_equal(len(trace.regions("update")), len(steps), "updates")
         expect_equal(trace.meta["step"]["first"], steps[0], "first")
         expect_equal(trace.meta["step"]["last"], steps[-1], "last")
+        expect_equal(trace.meta["step"]["drawn"], len(steps), "drawn")
         expect("passed" not in trace.meta["step"], trace.meta["step"])
 
 

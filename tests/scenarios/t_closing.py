@@ -109,6 +109,17 @@ def test_a_program_ends_with_its_verdict():
     expect_equal(verdict_of(none), [])
 
 
+def test_the_fullest_window_of_found_steps_is_judged():
+    """The last one, of 40 steps, of which 3 of 6 are recorded, has one."""
+    run = traced("nested_loop", "epochs=1", "steps=40", "layers=2", env=VERDICT | {
+        "TRACEPROF_WAIT": "3", "TRACEPROF_ACTIVE": "3"})
+    said = verdict_of(run)
+    expect_equal([len(trace.steps()) for trace in run.traces], [3] * 6 + [1])
+    expect(said[0].startswith("traceprof: the newest with the most steps is "), run.stderr)
+    expect(said[0].endswith(os.path.basename(run.traces[-2].path) + ":"), run.stderr)
+    expect(said[1].startswith("traceprof: Verdict: 3 steps, "), run.stderr)
+
+
 def test_a_scripts_short_commands_say_where_their_traces_are():
     """And no more; one that takes a second is judged."""
     env = VERDICT | {"TRACEPROF_STEP": "api"}

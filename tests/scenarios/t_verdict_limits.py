@@ -258,5 +258,28 @@ def test_calls_of_seconds_count_as_that_long():
     expect(found["saved_ns"] == 6 * 10**10, found)
 
 
+def test_a_call_that_copies_is_no_idle_time_too():
+    """The GPU copies in a fourth of the call, and has nothing to do for 0.1 ms after
+    it: no more than these two can be saved, since the kernels take the rest."""
+    found, = [finding for finding in judged(made(steps(lambda at, number: [
+        slice_("cudaMemcpy", at, 400, cat="cuda_runtime", correlation=number + 1),
+        slice_("Memcpy HtoD (Pageable -> Device)", at + 100, 100, 7, "gpu_memcpy", 0,
+               device=0, stream=7, correlation=number + 1, bytes=10**6)]
+        + kernel("gemm", at + 500, 500))))["findings"]
+        if finding["rule"] == "blocking-copies"]
+    expect(found["saved_ns"] == 5 * 10**6, found)
+    expect(found["figure"].startswith("the host waits in 1.0 copies a step"), found)
+
+
+def test_copies_of_a_run_without_steps_are_whole_ones():
+    found, = [finding for finding in judged(made(
+        [slice_("main", 0, 2000, cat="user_annotation")] + [
+            event for at in (10, 500) for event in kernel(
+                "Memcpy HtoD (Pageable -> Device)", at, 400, cat="gpu_memcpy",
+                call="cudaMemcpy", call_us=400, bytes=10**6)] + kernel("gemm", 1000, 900)))
+        ["findings"] if finding["rule"] == "blocking-copies"]
+    expect(found["figure"].startswith("the host waits in 2 copies in all"), found)
+
+
 if __name__ == "__main__":
     harness.main()

@@ -81,6 +81,18 @@ def test_workers_that_found_no_processor_are_said():
             expect("other threads than the first one" in found[0]["figure"], found)
 
 
+def test_a_window_is_a_part_of_what_the_kernel_counted():
+    """It counts since the thread began; who reads of a window's "time" would take it
+    for the window's."""
+    steps = [step_(number, number * 1000, 1000) for number in range(10)]
+    for ns, words in ((10**5, "of its time the first thread could run"),
+                      (10**6, "of the run, of which this is a part, the first thread")):
+        found, = judged(made(steps, {"scheduled": {
+            "ran_ns": 80 * ns, "waited_ns": 20 * ns}}))["findings"]
+        expect_equal(found["rule"], "no-processor")
+        expect(words in found["figure"], found)
+
+
 def test_who_waits_for_a_message_may_train_nothing():
     """A socket's other end may be anybody; MPI's collectives are begun earlier."""
     for name, cat, advice in (("wait: recv", "wait", "who is to send"),

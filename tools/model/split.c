@@ -30,35 +30,6 @@
 #define CONTENTION_MIN 10
 
 static const struct {
-	const char *key, *text;
-} shares[] = {
-	[SHARE_GPU] = {"gpu", "GPU busy"},
-	[SHARE_HOST] = {"host", "host code"},
-	[SHARE_COPY] = {"copy", "copies"},
-	[SHARE_SYNC] = {"sync", "synchronisation"},
-	[SHARE_OMP_WORK] = {"omp_work", "OpenMP work"},
-	[SHARE_OMP_WAIT] = {"omp_wait", "OpenMP waits"},
-	[SHARE_OMP_UNEVEN] = {"omp_uneven", "OpenMP imbalance"},
-	[SHARE_ALLOC] = {"alloc", "allocation"},
-	[SHARE_COMM] = {"comm", "communication"},
-	[SHARE_DATA] = {"data", "I/O and data loading"},
-	[SHARE_OFF] = {"off_cpu", "off the CPU"},
-	[SHARE_OTHERS] = {"others", "waits while others work"},
-	[SHARE_PYTHON] = {"python", "Python"},
-	[SHARE_NATIVE] = {"native", "native code elsewhere"},
-};
-
-const char *split_share_text(enum share share)
-{
-	return shares[share].text;
-}
-
-const char *split_share_key(enum share share)
-{
-	return shares[share].key;
-}
-
-static const struct {
 	enum share share;
 	enum gap gap;
 } of_host[HOST_KINDS] = {
@@ -103,6 +74,7 @@ struct sweep {
 	bool has_parts; /* what is in a region and no part of it is a wait */
 	enum host_kind idle_begin; /* what the host did when the gap began */
 	int64_t idle_start_ns, idle_ns[GAP_COUNT];
+	int64_t idle_copies_ns;	       /* of the gap so far */
 	int64_t longest_ns[GAP_COUNT]; /* pieces of the gap */
 	uint32_t longest[GAP_COUNT];
 };
@@ -112,6 +84,7 @@ static void begin_gap(struct sweep *sweep, int64_t ns, enum host_kind kind)
 	sweep->is_idle = true;
 	sweep->idle_begin = kind;
 	sweep->idle_start_ns = ns;
+	sweep->idle_copies_ns = 0;
 	memset(sweep->idle_ns, 0, sizeof(sweep->idle_ns));
 	memset(sweep->longest_ns, 0, sizeof(sweep->longest_ns));
 	memset(sweep->longest, 0xff, sizeof(sweep->longest));
@@ -150,6 +123,7 @@ static void end_gap(struct sweep *sweep, int64_t ns)
 	gap = &sweep->split->gaps[cause];
 	gap->count++;
 	saturate_into(&gap->ns, sum);
+	saturate_into(&gap->copies_ns, sweep->idle_copies_ns);
 	if (sum <= gap->worst_ns)
 		return;
 	gap->worst_ns = sum;
@@ -245,8 +219,11 @@ static void count(struct sweep *sweep, int64_t start_ns, int64_t end_ns,
 		share = SHARE_OMP_WORK;
 	if (share == SHARE_HOST && sweep->is_covered)
 		share = of_cover[sweep->covered];
-	if (sweep->is_idle && step && !step->is_slow)
+	if (sweep->is_idle && step && !step->is_slow) {
 		sweep->idle_ns[gap] += dur_ns;
+		if (share == SHARE_COPY)
+			sweep->idle_copies_ns += dur_ns;
+	}
 	if (sweep->is_idle && dur_ns > sweep->longest_ns[gap]) {
 		sweep->longest_ns[gap] = dur_ns;
 		sweep->longest[gap] = name;

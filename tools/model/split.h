@@ -50,6 +50,7 @@ enum gap {
 
 struct split_gap {
 	int64_t count, ns;
+	int64_t copies_ns; /* of these, in calls that copy: SHARE_COPY, too */
 	int64_t worst_ns, worst_at_ns;
 	uint32_t name; /* what the host did most in it */
 };

@@ -80,6 +80,9 @@
 #define LOST_MIN	   0.001
 #define LOST_WAITS_MIN	   0.01 /* of those at regions' ends */
 #define UNSETTLED_MIN	   0.5	/* of the time, kept back by CUPTI */
+/* What the kernel counted of a thread is the run's, where it is so many times
+ * as long as the file. */
+#define OF_THE_RUN	   2
 
 /* The whole table; ends with a name that is NULL. */
 extern const struct rule verdict_rules[];

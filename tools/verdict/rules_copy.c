@@ -95,6 +95,7 @@ bool rule_blocking_copies(const struct verdict_facts *facts,
 			  struct finding *finding)
 {
 	const struct split *split = &facts->split;
+	const struct split_gap *after = &split->gaps[GAP_COPY];
 	struct copies blocking, small, results;
 	double in_copies;
 
@@ -104,12 +105,12 @@ bool rule_blocking_copies(const struct verdict_facts *facts,
 		in_copies = (double)blocking.ns;
 	finding->saved_ns = in_copies;
 	if (blocking.count > results.count)
-		finding->saved_ns += (double)split->gaps[GAP_COPY].ns;
+		finding->saved_ns += (double)(after->ns - after->copies_ns);
 	if (!blocking.count || !is_worth(facts, finding->saved_ns, SHARE_MIN))
 		return false;
 	say(&finding->figure,
-	    "the host waits in %.1f copies a step, %s each of %s",
-	    (double)blocking.count / steps_of(facts),
+	    "the host waits in %.*f copies a step, %s each of %s",
+	    split->has_steps ? 1 : 0, (double)blocking.count / steps_of(facts),
 	    quantity_time((double)blocking.ns / (double)blocking.count).text,
 	    quantity_bytes((double)blocking.bytes / (double)blocking.count)
 		    .text);

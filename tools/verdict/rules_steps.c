@@ -320,6 +320,22 @@ double unscheduled_workers(const struct verdict_facts *facts)
 	return workers < others ? workers : others;
 }
 
+/* The kernel counts since the thread began; the file is a window of that. */
+static bool is_of_the_run(const struct verdict_facts *facts)
+{
+	return facts->metadata->ran_ns + facts->metadata->unscheduled_ns >
+	       OF_THE_RUN * whole_ns(facts);
+}
+
+static const char *who_waits(const struct verdict_facts *facts)
+{
+	if (unscheduled_workers(facts) > unscheduled(facts))
+		return "the time other threads than the first one";
+	return is_of_the_run(facts)
+		       ? "the run, of which this is a part, the first thread"
+		       : "its time the first thread";
+}
+
 bool rule_no_processor(const struct verdict_facts *facts,
 		       struct finding *finding)
 {
@@ -333,9 +349,7 @@ bool rule_no_processor(const struct verdict_facts *facts,
 	say(&finding->figure,
 	    "for %.0f %% of %s could run, but no processor was free: waits "
 	    "and steps are longer than the program makes them",
-	    100 * share,
-	    workers > first ? "the time other threads than the first one"
-			    : "its time the first thread");
+	    100 * share, who_waits(facts));
 	say(&finding->threshold, "%.0f %% of the time", 100 * SHARE_MIN);
 	say(&finding->next, "see what else runs (top), and that there are no "
 			    "more busy threads than processors; measure again "

@@ -12,11 +12,15 @@
 #define ONCE	      2u
 #define PASS_SITES    2u
 #define SHORTER	      7u
+#define MOST	      9u
 /* A step that is rich holds so many sites. */
 #define MANY_HELD     12u
 /* Turns from one report to the next: at most, and a multiple of these. */
 #define MOST_BETWEEN  25u
 #define DECIMAL	      5u
+/* ... or one more than of these: it takes a turn itself.  Of 6 or 16 it may be
+ * layers or classes just as well. */
+#define TENS	      10u
 /* Outer turns to compare the end of the marks with. */
 #define TURNS_LOOKED  4u
 
@@ -30,7 +34,8 @@ struct turns {
 	size_t within;	      /* ... since the last one */
 	size_t hits;	      /* outer ones */
 	size_t with, without; /* inner turns, with an outer hit and without */
-	size_t shorter;	      /* ... without, that are a third shorter */
+	size_t shorter;	      /* ... without, that are a third shorter, */
+	size_t lesser;	      /* and with, that are shorter than most are */
 };
 
 static void count_turn(struct turns *turns, bool is_outer)
@@ -79,6 +84,8 @@ static void compare_turns(const struct loop_groups *groups,
 			turns->shorter +=
 				!is_with &&
 				(i - begin) * 3 <= outer->level.length * 2;
+			turns->lesser +=
+				is_with && i - begin < inner->level.length;
 			for (; begin < i; begin++) {
 				if (groups->site[begin] < LOOP_SITES_MAX)
 					into[groups->site[begin]]++;
@@ -189,11 +196,12 @@ struct gain loop_gain(const struct loop_groups *groups,
 		turns.more >= MANY_AT_TIMES * (turns.hits - 1 - turns.single);
 	gain.is_pass = gain.sites >= PASS_SITES &&
 		       turns.shorter * SINGLE_OF >= turns.without * SHORTER;
+	gain.is_less = turns.lesser * SINGLE_OF >= turns.with * MOST;
 	gain.is_late = turns.without > ONCE && turns.head >= turns.without;
 	gain.is_once = turns.hits - 1 <= turns.single + ONCE;
 	gain.is_constant = turns.same * 10 >= (turns.hits - 1) * 9;
-	gain.is_whole = turns.head + turns.within == turns.usual &&
-			(!turns.head || !turns.within);
+	gain.is_full = turns.head + turns.within == turns.usual;
+	gain.is_whole = gain.is_full && (!turns.head || !turns.within);
 	gain.is_bracketed = is_bracketed(groups, scratch, inner, outer);
 	gain.is_cut = !gain.is_whole &&
 		      (!turns.head || turns.head == turns.usual) &&
@@ -210,12 +218,30 @@ bool gain_is_undecided(const struct gain *gain, const struct loop_level *inner,
 	       gain->sites * 3 < outer->held && inner->held >= MANY_HELD;
 }
 
+bool gain_is_other_way(const struct gain *gain)
+{
+	return gain->is_less && gain->sites && !gain->lost &&
+	       gain->is_constant && gain->is_full && gain->ratio >= 1.5 &&
+	       gain->ratio <= GAIN_FEW_WITHIN;
+}
+
+/* A number that people choose from one report to the next; or so many that they
+ * are an epoch, a fold or a restart, if those are few. */
+static bool is_chosen(const struct gain *gain, const struct loop_level *outer)
+{
+	const size_t turns = gain->usual;
+
+	if (turns > MOST_BETWEEN)
+		return outer->turns < GAIN_MANY_TURNS &&
+		       gain->sites <= GAIN_FEW_SITES;
+	return !(turns % DECIMAL) || (turns > TENS && turns % TENS == 1);
+}
+
 bool gain_may_be_report(const struct gain *gain, const struct loop_level *inner,
 			const struct loop_level *outer)
 {
 	return gain->is_constant && gain->is_whole && gain->ratio >= 1.5 &&
-	       gain->usual <= MOST_BETWEEN && gain->sites <= inner->held &&
-	       !(gain->usual % DECIMAL) &&
+	       gain->sites <= inner->held && is_chosen(gain, outer) &&
 	       outer->length >= gain->usual * inner->length + gain->sites &&
 	       outer->length <= gain->usual * inner->length + 2 * gain->sites;
 }

@@ -29,8 +29,10 @@ struct gain {
 	bool is_once;	   /* ... but hardly ever */
 	bool is_pass;	   /* inner turns without an outer one are shorter: an
 			     evaluation's, a validation's */
+	bool is_less;	   /* ... and those with one, than most turns are */
 	bool is_late;	   /* inner turns without an outer one all come first */
-	bool is_whole;	   /* from the first turn to the last */
+	bool is_full;	   /* the run has whole outer turns alone, */
+	bool is_whole;	   /* ... from the first turn to the last */
 	bool is_bracketed; /* some of those sites come before the first inner
 			      turn alone, and some behind the last alone */
 	bool is_cut;	   /* the marks end within an inner turn: the last outer
@@ -46,6 +48,12 @@ struct gain loop_gain(const struct loop_groups *groups,
  * steps are rich and a little comes between them. */
 bool gain_is_undecided(const struct gain *gain, const struct loop_level *inner,
 		       const struct loop_level *outer);
+
+/* Every so many turns, to the end, one is shorter and has something of its own.
+ * That's no report: either the loop's body has turns of two kinds (a critic's,
+ * and what it judges), or each turn is a step, and some go another way (a
+ * codec's whole pictures). */
+bool gain_is_other_way(const struct gain *gain);
 
 /* Where each turn is as long as the others, nothing tells a report after so
  * many of them from what a step does once, unless it is much, or after a number

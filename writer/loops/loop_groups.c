@@ -63,14 +63,48 @@ static void add_code(struct loop_code *code, const struct loop_mark *mark)
 		code->caller = 0;
 }
 
+/* The place of most calls, if one has more than all others: each of those takes
+ * one away. */
+static void vote(struct loop_code *code, const struct loop_mark *mark)
+{
+	if (mark->depth == DEPTH_OF_NONE || !mark->caller)
+		return;
+	if (!code->placed)
+		code->place = mark->caller;
+	if (code->place == mark->caller)
+		code->placed++;
+	else
+		code->placed--;
+}
+
+/* How many those were. */
+static void count_places(struct loop_groups *groups)
+{
+	for (size_t s = 0; s < LOOP_SITES_MAX; s++)
+		groups->code[s].placed = 0;
+	for (size_t i = 0; i < groups->count; i++) {
+		const struct loop_mark *mark = &groups->marks[i];
+		const uint32_t site = groups->site[i];
+
+		if (site < LOOP_SITES_MAX && mark->depth != DEPTH_OF_NONE &&
+		    mark->caller)
+			groups->code[site].placed +=
+				mark->caller == groups->code[site].place;
+	}
+}
+
 static void read_code(struct loop_groups *groups)
 {
 	memset(groups->code, 0, LOOP_SITES_MAX * sizeof(*groups->code));
 	for (size_t i = 0; i < groups->count; i++) {
-		if (groups->site[i] < LOOP_SITES_MAX)
-			add_code(&groups->code[groups->site[i]],
-				 &groups->marks[i]);
+		struct loop_code *code = &groups->code[groups->site[i]];
+
+		if (groups->site[i] >= LOOP_SITES_MAX)
+			continue;
+		add_code(code, &groups->marks[i]);
+		vote(code, &groups->marks[i]);
 	}
+	count_places(groups);
 }
 
 bool loop_groups_is_once(const struct loop_groups *groups, size_t site)
@@ -79,6 +113,17 @@ bool loop_groups_is_once(const struct loop_groups *groups, size_t site)
 
 	return site < LOOP_SITES_MAX && code->loop && code->caller &&
 	       code->asked >= min_u64(code->hits, ASKED_LEAST);
+}
+
+bool loop_groups_outnumbers(const struct loop_groups *groups, size_t site,
+			    size_t other, size_t margin)
+{
+	const struct loop_code *code = &groups->code[site];
+
+	return code->loop && code->loop == groups->code[other].loop &&
+	       !code->caller &&
+	       code->asked >= min_u64(code->hits, ASKED_LEAST) &&
+	       code->placed > groups->code[other].asked + margin;
 }
 
 /* What two groups stand for together. */

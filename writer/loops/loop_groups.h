@@ -17,6 +17,8 @@ struct loop_code {
 	uint16_t loop, depth; /* as in a mark; 0 not known, or not always */
 	uint32_t caller;      /* the one place, 0 there are others */
 	uint32_t hits, asked; /* marks, and those that tell it */
+	uint16_t place;	 /* the one that most come from, if there is one, */
+	uint32_t placed; /* ... and how many */
 };
 
 struct loop_groups {
@@ -53,5 +55,10 @@ static inline const uint32_t *loop_groups_hits(const struct loop_groups *groups,
 
 /* A site is called from one place alone, once in each turn of a loop. */
 bool loop_groups_is_once(const struct loop_groups *groups, size_t site);
+
+/* It is called from several places, all in the loop of another site, and one of
+ * them comes once in each turn: more often than the other site. */
+bool loop_groups_outnumbers(const struct loop_groups *groups, size_t site,
+			    size_t other, size_t margin);
 
 #endif

@@ -287,8 +287,9 @@ static bool is_in_some_turns(const struct loop_groups *groups, size_t hits,
 			scratch->inside[s] > turns + MISSED_AT_MOST ||
 			groups->code[s].hits > hits + MISSED_AT_MOST;
 
-		if (is_more && loop_groups_is_once(groups, s) &&
-		    groups->code[s].loop == groups->code[marker].loop)
+		if ((is_more && loop_groups_is_once(groups, s) &&
+		     groups->code[s].loop == groups->code[marker].loop) ||
+		    loop_groups_outnumbers(groups, s, marker, MISSED_AT_MOST))
 			return true;
 	}
 	return false;

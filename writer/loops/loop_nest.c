@@ -274,8 +274,14 @@ static enum answer is_better(struct finder *finder,
 	const struct gain gain = gain_of(finder, inner, outer);
 	const enum answer answer = compare(finder, inner, outer, &gain);
 
-	if (answer != ANSWER_YES ||
-	    !gain_may_be_report(&gain, &inner->level, &outer->level))
+	const bool is_open =
+		answer == ANSWER_NO
+			? gain_is_other_way(&gain)
+			: answer == ANSWER_YES &&
+				  gain_may_be_report(&gain, &inner->level,
+						     &outer->level);
+
+	if (!is_open)
 		return answer;
 	finder->doubt = finder->inner;
 	return ANSWER_MAYBE;

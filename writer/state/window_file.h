@@ -48,8 +48,8 @@ struct window_file {
 	uint64_t bytes_done; /* of those */
 	uint64_t start_ns;   /* of the window */
 	struct window_begun begun;
-	int64_t steps_before; /* drawn when it began; -1 not known */
-	int64_t steps_found;  /* drawn without an event of their own */
+	int64_t steps_before; /* drawn when it began; -1 not known, */
+	int64_t steps_found;  /* ... and those of a search, since it began */
 	struct window_fullest fullest;
 	bool may_go_on;	   /* in a next part, when this is full */
 	bool part_is_due;  /* it is */

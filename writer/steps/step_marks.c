@@ -301,8 +301,8 @@ struct labels {
 	} known[LABELS];
 };
 
-static void site_name(const struct step_marks *marks, size_t at,
-		      struct naming *naming, char *text, size_t bytes)
+void step_marks_trace_name(const struct step_marks *marks, size_t at,
+			   struct naming *naming, char *text, size_t bytes)
 {
 	const struct loop_mark *mark = step_marks(marks) + at;
 	struct code_name *code;
@@ -332,7 +332,8 @@ static uint64_t label_of(struct labels *labels, size_t at)
 
 	if (labels->known[slot].id == id)
 		return labels->known[slot].label;
-	site_name(labels->marks, at, labels->naming, text, sizeof(text));
+	step_marks_trace_name(labels->marks, at, labels->naming, text,
+			      sizeof(text));
 	labels->known[slot].id = id;
 	labels->known[slot].label = search_label(labels->marks->family, text);
 	return labels->known[slot].label;

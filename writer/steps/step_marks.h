@@ -154,6 +154,11 @@ uint64_t step_marks_end(const struct step_marks *marks,
  * empty where nothing does. */
 void step_marks_describe(const struct step_marks *marks, size_t at,
 			 struct naming *naming, char *text, size_t bytes);
+
+/* By which a site is told in a trace; several of one body have the same. */
+void step_marks_trace_name(const struct step_marks *marks, size_t at,
+			   struct naming *naming, char *text, size_t bytes);
+
 void step_marks_setting(const struct step_marks *marks,
 			const struct loop_level *level, struct naming *naming,
 			char *text, size_t bytes);

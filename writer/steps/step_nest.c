@@ -69,6 +69,36 @@ static bool comes_by_turns(const struct step_marks *marks,
 	return period && hits >= LOOP_HITS_LEAST * period;
 }
 
+/* By the code it comes once in each turn of a loop, and now and then from other
+ * places of that loop. */
+static bool comes_besides(const struct step_marks *marks,
+			  const struct loop_level *level)
+{
+	const struct loop_mark *all = step_marks(marks);
+	const uint16_t loop = all[level->first].loop;
+	uint16_t place = 0;
+	size_t hits = 0, votes = 0, at_place = 0;
+
+	/* The majority's place, if there is one. */
+	for (size_t i = level->first; i <= level->last; i++) {
+		if (!loop_level_is_hit(level, all, i))
+			continue;
+		if (!loop || all[i].loop != loop)
+			return false;
+		if (!votes)
+			place = all[i].caller;
+		if (all[i].caller == place)
+			votes++;
+		else
+			votes--;
+		hits++;
+	}
+	for (size_t i = level->first; i <= level->last; i++)
+		at_place += all[i].caller == place &&
+			    loop_level_is_hit(level, all, i);
+	return at_place < hits && at_place * 2 > hits;
+}
+
 /* Each call's place is known, and most follow one of the same site. */
 static bool may_tell_callers(const struct step_marks *marks, size_t count)
 {
@@ -138,7 +168,8 @@ static int find_either(struct step_marks *marks, size_t count,
 		  : find(step_marks(marks), count, marks->family, nest);
 	if (rc ? rc != -ENOENT || !may_tell_callers(marks, count)
 	       : !are_places_known(marks, count) ||
-			    !comes_by_turns(marks, &nest->level[nest->step]))
+			    (!comes_by_turns(marks, &nest->level[nest->step]) &&
+			     !comes_besides(marks, &nest->level[nest->step])))
 		return rc;
 	step_marks_tell_callers(marks);
 	by_places =

@@ -10,23 +10,84 @@
 /* Sites of which two that can be set are said. */
 #define LIKELIEST_LOOKED 8u
 
-/* "; or kernel "layer", every 1.2 ms: TRACEPROF_STEP=kernel:layer" */
+/* How often a setting is hit from one turn of a level to the next, since it
+ * means each site of its name; 0 not always as often, or before them too. */
+static size_t hits_in_turn(struct writer_state *state,
+			   const struct step_marks *stream,
+			   const struct loop_level *level, const char *setting)
+{
+	struct loop_level sites[STEP_SITES_COUNTED];
+	const struct loop_mark *marks = step_marks(stream);
+	const size_t count =
+		step_marks_frequent(stream, sites, STEP_SITES_COUNTED);
+	size_t before = 0, within = 0, each;
+	char other[SETTING_MAX];
+
+	for (size_t s = 0; s < count; s++) {
+		step_marks_setting(stream, &sites[s], &state->naming, other,
+				   sizeof(other));
+		if (strcmp(other, setting) != 0)
+			continue;
+		for (size_t i = 0; i <= level->last; i++) {
+			before +=
+				i <= level->first && marks[i].id == sites[s].id;
+			within +=
+				i > level->first && marks[i].id == sites[s].id;
+		}
+	}
+	each = within / (level->turns - 1);
+	return within == each * (level->turns - 1) && before <= 2 * each ? each
+									 : 0;
+}
+
+/* A trace tells the level's site from all others, and so does the command. */
+static bool is_in_trace(struct writer_state *state,
+			const struct step_marks *stream,
+			const struct loop_level *level)
+{
+	struct loop_level sites[STEP_SITES_COUNTED];
+	const size_t count =
+		step_marks_frequent(stream, sites, STEP_SITES_COUNTED);
+	char name[SETTING_MAX], other[SETTING_MAX];
+
+	step_marks_trace_name(stream, level->first, &state->naming, name,
+			      sizeof(name));
+	for (size_t s = 0; s < count; s++) {
+		step_marks_trace_name(stream, sites[s].first, &state->naming,
+				      other, sizeof(other));
+		if (sites[s].id != level->id && !strcmp(name, other))
+			return false;
+	}
+	return true;
+}
+
+/* "; or 65 of TRACEPROF_STEP=omp:layer": only what a run would find so. */
 static void add_runner_up(struct writer_state *state,
 			  const struct step_marks *stream,
 			  const struct loop_nest *nest, char *text,
 			  size_t bytes)
 {
 	const struct loop_level *level = &nest->level[nest->runner_up];
-	char setting[160];
+	char setting[SETTING_MAX];
+	char every[24] = "";
+	size_t each;
 
 	text[0] = '\0';
-	if (nest->runner_up >= nest->count)
+	if (nest->runner_up >= nest->count || level->turns < 2)
 		return;
 	step_marks_setting(stream, level, &state->naming, setting,
 			   sizeof(setting));
-	if (setting[0])
-		log_format(text, bytes, "; or %lu of %s",
-			   (unsigned long)level->turns, setting);
+	if (!setting[0])
+		return;
+	each = hits_in_turn(state, stream, level, setting);
+	if (each > 1)
+		log_format(every, sizeof(every), "/%lu", (unsigned long)each);
+	if (each)
+		log_format(text, bytes, "; or %lu of %s%s",
+			   (unsigned long)level->turns, setting, every);
+	else if (is_in_trace(state, stream, level))
+		log_format(text, bytes, "; or %lu by `traceprof steps`",
+			   (unsigned long)level->turns);
 }
 
 /* The median. */

@@ -153,6 +153,43 @@ static void test_reports_after_round_numbers(void **unused)
 	expect_none();
 }
 
+/* Distances once a turn, and in a report after each tenth once more, from
+ * another line of the same loop. */
+static void test_a_report_that_calls_it_again(void **unused)
+{
+	(void)unused;
+	for (unsigned int i = 0; i < 60; i++) {
+		hit(1, 1, 1);
+		hit(2, 1, 1);
+		if (i % 10 == 9) {
+			hit(1, 1, 1);
+			marks[count - 1].caller = 8;
+			hit(2, 1, 1);
+			marks[count - 1].caller = 9;
+			hit(3, 1, 1);
+		}
+	}
+	expect_steps(66);
+	forget();
+	expect_none();
+}
+
+/* Two lines of each turn run one region: that tells of no turns without what
+ * comes once. */
+static void test_one_region_twice_in_each_turn(void **unused)
+{
+	(void)unused;
+	for (unsigned int i = 0; i < 60; i++) {
+		hit(1, 1, 1);
+		hit(1, 1, 1);
+		marks[count - 1].caller = 8;
+		hit(2, 1, 1);
+		marks[count - 1].caller = 9;
+		hit(3, 1, 1);
+	}
+	expect_steps(60);
+}
+
 /* Seven of eight pictures go one way, the eighth the other. */
 static void test_two_ways_through_a_turn(void **unused)
 {
@@ -227,6 +264,10 @@ int main(void)
 		cmocka_unit_test_setup(test_what_is_called_before_the_loop,
 				       set_up),
 		cmocka_unit_test_setup(test_reports_after_round_numbers,
+				       set_up),
+		cmocka_unit_test_setup(test_a_report_that_calls_it_again,
+				       set_up),
+		cmocka_unit_test_setup(test_one_region_twice_in_each_turn,
 				       set_up),
 		cmocka_unit_test_setup(test_two_ways_through_a_turn, set_up),
 		cmocka_unit_test_setup(test_loops_within_and_reports, set_up),

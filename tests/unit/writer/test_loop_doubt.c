@@ -44,6 +44,19 @@ static size_t steps(void)
 	return result ? 0 : nest.level[nest.step].turns;
 }
 
+/* None is found, but the two between which nothing decides are told. */
+static void expect_none_of(size_t inner, size_t outer)
+{
+	struct loop_nest nest;
+	void *room = aligned_alloc(64, align_up(loop_nest_room(count), 64));
+	const int result = loop_nest_find(marks, count, room, &nest);
+
+	free(room);
+	assert_int_not_equal(result, 0);
+	assert_int_equal(nest.level[nest.step].turns, inner);
+	assert_int_equal(nest.level[nest.runner_up].turns, outer);
+}
+
 /* --- a marker that comes in a part of the run ---------------------------- */
 
 /* A search: three sites as it will have it, and a fourth alone now and then. */
@@ -324,6 +337,110 @@ static void test_few_rounds_and_more_requests(void **unused)
 	assert_int_equal(made_and_used(40, 100, 3), 40);
 }
 
+/* --- every few turns another way ------------------------------------------ */
+
+/* `most` updates of a critic, and one of what it judges: with less of what the
+ * others have and a site of its own, or with more of everything.  Now and then
+ * a sample. */
+static void critics(unsigned int turns, unsigned int most, bool has_less)
+{
+	for (unsigned int i = 0; i < turns; i++) {
+		for (unsigned int k = 0; k < most; k++) {
+			hit(1);
+			hit(1);
+			hit(2);
+			hit(3);
+			hit(4);
+			hit(3);
+			hit(4);
+			hit(5);
+		}
+		hit(1);
+		hit(1 + has_less);
+		if (!has_less) {
+			hit(2);
+			hit(3);
+			hit(4);
+		}
+		hit(3);
+		hit(4);
+		hit(6);
+		hit(5);
+		hit(1);
+		if (i % 15 == 14) {
+			hit(2);
+			hit(1);
+		}
+	}
+}
+
+static void test_every_third_turn_goes_another_way(void **unused)
+{
+	(void)unused;
+	critics(60, 2, true);
+	expect_none_of(180, 60);
+}
+
+static void test_every_tenth_turn_goes_another_way(void **unused)
+{
+	(void)unused;
+	critics(60, 9, true);
+	expect_none_of(600, 60);
+}
+
+static void test_every_third_turn_has_more(void **unused)
+{
+	(void)unused;
+	critics(60, 2, false);
+	assert_int_equal(steps(), 180);
+}
+
+/* A report that runs what the turn has once more. */
+static void test_reports_that_take_a_turn(void **unused)
+{
+	(void)unused;
+	for (unsigned int i = 0; i < 60; i++) {
+		hit(1);
+		hit(2);
+		if (i % 10 == 9) {
+			hit(1);
+			hit(2);
+			hit(3);
+		}
+	}
+	assert_int_equal(steps(), 0);
+}
+
+static void folds(unsigned int turns, unsigned int within)
+{
+	for (unsigned int i = 0; i < turns; i++) {
+		for (unsigned int k = 0; k < within; k++) {
+			hit(1);
+			hit(2);
+		}
+		hit(3);
+	}
+}
+
+/* Five folds of 30 iterations and a score, or 200 steps and a picture after
+ * each 40: the same as five steps of so many sweeps. */
+static void test_few_turns_around_many(void **unused)
+{
+	(void)unused;
+	folds(5, 30);
+	expect_none_of(150, 5);
+	count = 0;
+	folds(5, 40);
+	expect_none_of(200, 5);
+}
+
+static void test_more_turns_around_many(void **unused)
+{
+	(void)unused;
+	folds(20, 30);
+	assert_int_equal(steps(), 20);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -352,6 +469,14 @@ int main(void)
 		cmocka_unit_test_setup(test_a_few_epochs, set_up),
 		cmocka_unit_test_setup(test_few_rounds_and_more_requests,
 				       set_up),
+		cmocka_unit_test_setup(test_every_third_turn_goes_another_way,
+				       set_up),
+		cmocka_unit_test_setup(test_every_tenth_turn_goes_another_way,
+				       set_up),
+		cmocka_unit_test_setup(test_every_third_turn_has_more, set_up),
+		cmocka_unit_test_setup(test_reports_that_take_a_turn, set_up),
+		cmocka_unit_test_setup(test_few_turns_around_many, set_up),
+		cmocka_unit_test_setup(test_more_turns_around_many, set_up),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -154,6 +154,49 @@ static void test_turns_from_several_places(void **unused)
 }
 
 /* The same number of turns in which no place comes by turns. */
+static void hit_in_loop(uint64_t code, uint64_t caller, uint16_t loop)
+{
+	hit(code, caller);
+	step_marks(&stream)[stream.count - 1].loop = loop;
+	step_marks(&stream)[stream.count - 1].depth = 2;
+}
+
+/* Each turn calls two regions, and a report the same from other lines of the
+ * loop: that is no turn. */
+static void test_reports_that_call_it_again(void **unused)
+{
+	struct loop_nest nest;
+
+	(void)unused;
+	for (int i = 0; i < 25; i++) {
+		hit_in_loop(SITE, 1, 1);
+		hit_in_loop(SITE + 1, 2, 1);
+		if (i % 10 != 7)
+			continue;
+		hit_in_loop(SITE, 3, 1);
+		hit_in_loop(SITE + 1, 4, 1);
+		hit_in_loop(SITE + 2, 5, 1);
+	}
+	assert_int_equal(step_marks_find(&stream, stream.count, &nest), 0);
+	assert_int_equal(nest.level[nest.step].turns, 25);
+	assert_true(stream.is_by_caller);
+}
+
+/* Lines of different loops are turns of both. */
+static void test_turns_of_two_loops(void **unused)
+{
+	struct loop_nest nest;
+
+	(void)unused;
+	for (uint16_t i = 0; i < 30; i++) {
+		hit_in_loop(SITE, 1 + i / 20, 1 + i / 20);
+		hit_in_loop(SITE + 1, 3 + i / 20, 1 + i / 20);
+	}
+	assert_int_equal(step_marks_find(&stream, stream.count, &nest), 0);
+	assert_int_equal(nest.level[nest.step].turns, 30);
+	assert_false(stream.is_by_caller);
+}
+
 static void test_turns_from_places_by_chance(void **unused)
 {
 	unsigned int chance = 1;
@@ -185,6 +228,10 @@ int main(void)
 						tear_down),
 		cmocka_unit_test_setup_teardown(test_turns_from_several_places,
 						set_up, tear_down),
+		cmocka_unit_test_setup_teardown(test_reports_that_call_it_again,
+						set_up, tear_down),
+		cmocka_unit_test_setup_teardown(test_turns_of_two_loops, set_up,
+						tear_down),
 		cmocka_unit_test_setup_teardown(
 			test_turns_from_places_by_chance, set_up, tear_down),
 	};
