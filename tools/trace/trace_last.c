@@ -139,7 +139,7 @@ static int next_piece_of_gzip(struct pieces *pieces)
 /* Lines up to the last one in so many bytes that an event follows. */
 static int next_piece_of_text(struct pieces *pieces)
 {
-	const char *at, *end = NULL;
+	const char *at, *behind, *end = NULL;
 	long got;
 
 	text_buffer_cut(&pieces->text, 0);
@@ -148,7 +148,8 @@ static int next_piece_of_text(struct pieces *pieces)
 		return got ? (int)got : -EBADMSG;
 	text_buffer_add(&pieces->text, (char *)pieces->bytes, (size_t)got);
 	at = pieces->text.data + 1;
-	while ((at = strstr(at, next_event)))
+	behind = pieces->text.data + pieces->text.len;
+	while ((at = memmem(at, (size_t)(behind - at), next_event, 3)))
 		end = at++;
 	if (!end)
 		return -EBADMSG;
@@ -229,10 +230,11 @@ static int find_piece(struct pieces *pieces, uint64_t at)
 static bool field_ns(const char *line, size_t len, const char *key, int64_t *ns)
 {
 	const char *at = memmem(line, len, key, strlen(key));
-	const char *number = at ? at + strlen(key) : NULL;
+	const char *number = at ? at + strlen(key) : NULL, *end = number;
 
-	return number &&
-	       decimal_to_ns(number, strspn(number, "0123456789.-"), ns) >= 0;
+	while (end && end < line + len && memchr("0123456789.-", *end, 12))
+		end++;
+	return number && decimal_to_ns(number, (size_t)(end - number), ns) >= 0;
 }
 
 /* What a text of events tells of the part's begin. */
@@ -247,10 +249,10 @@ static void look(struct settled *settled, const struct text_buffer *text)
 
 	for (; line; line = end ? end + 1 : NULL) {
 		int64_t start_ns, dur_ns;
-		size_t len;
+		size_t len = (size_t)(text->data + text->len - line);
 
-		end = strchr(line, '\n');
-		len = end ? (size_t)(end - line) : strlen(line);
+		end = memchr(line, '\n', len);
+		len = end ? (size_t)(end - line) : len;
 		/* No text in quotes holds such a key: it has a backslash. */
 		if (!field_ns(line, len, ",\"ts\":", &start_ns) ||
 		    !field_ns(line, len, ",\"dur\":", &dur_ns) ||
