@@ -222,10 +222,11 @@ $(O)/tests/unit/%: $(O)/tests/unit/%.o $(UNIT_OBJECTS)
 $(O)/tests/unit/preload/test_python_frames: private LDFLAGS += -rdynamic
 
 # Those that play the rest of the folder themselves: what of it is real.
-PLAYED := kinds graph_memory source neighbour fields share
+PLAYED := kinds graph_memory source neighbour fields share pinned
 OF_kinds := clock kinds library record side
 OF_graph_memory := graph_memory
 OF_share := share
+OF_pinned := pinned
 OF_source := buffers clock launches library record side source
 OF_fields := clock library record side
 OF_neighbour := buffers clock library neighbour record side
@@ -238,6 +239,10 @@ $(O)/tests/unit/preload/test_cupti_%: $(O)/tests/unit/preload/test_cupti_%.o \
 	$(call say,LD,$@)
 	$(unit_link)
 
+$(O)/tests/unit/preload/test_cupti_neighbour: private LDFLAGS += \
+	-Wl,--wrap=clock_gettime
+$(O)/tests/unit/preload/test_cupti_share: private LDFLAGS += \
+	-Wl,--wrap=dl_iterate_phdr
 $(O)/tests/unit/preload/test_nvml: private LDFLAGS += -Wl,--wrap=dlopen \
 	-Wl,--wrap=dlsym
 $(O)/tests/unit/preload/test_nvml: $(O)/tests/unit/preload/test_nvml.o \

@@ -106,11 +106,13 @@ static bool is_innermost(const struct ompt_task *task,
 			 const struct thread *thread)
 {
 	const uint32_t depth = load_relaxed(&thread->depth);
-	const struct open_slice *open = &thread->open[depth - 1];
+	const struct open_slice *open;
 
-	return task && task->runs && task->slice.thread == thread &&
-	       task->slice.depth + 1 == depth && depth <= OPEN_SLICES_MAX &&
-	       open->kind == EVENT_OMP_EXPLICIT &&
+	if (!task || !task->runs || task->slice.thread != thread ||
+	    task->slice.depth + 1 != depth || depth > OPEN_SLICES_MAX)
+		return false;
+	open = &thread->open[task->slice.depth];
+	return open->kind == EVENT_OMP_EXPLICIT &&
 	       open->start_ticks == task->slice.start_ticks;
 }
 

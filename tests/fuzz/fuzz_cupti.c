@@ -64,6 +64,20 @@ void cupti_flush_answered(void)
 {
 }
 
+void cupti_flush_wake(void)
+{
+}
+
+void cupti_neighbour_watch(void)
+{
+}
+
+uint32_t cupti_launch_names_of(uint32_t correlation)
+{
+	(void)correlation;
+	return 0;
+}
+
 bool cupti_nodes_captured(uint32_t tid, uint64_t start, uint64_t end)
 {
 	return (tid ^ start ^ end) % 2;
@@ -72,11 +86,6 @@ bool cupti_nodes_captured(uint32_t tid, uint64_t start, uint64_t end)
 void cupti_nodes_settled(uint64_t ticks)
 {
 	(void)ticks;
-}
-
-bool cupti_graphs_ran_nothing(uint64_t correlation)
-{
-	return correlation % 2;
 }
 
 void cupti_callbacks_follow(const struct session *session)

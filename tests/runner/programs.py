@@ -26,6 +26,7 @@ PARTS = {"scenarios/t_neighbours": 4, "scenarios/t_host": 2,
          "scenarios/t_crash": 2}
 # What enables skipped tests: (part of the reason, what to do).
 REMEDIES = (
+    (r"is not built$", "make programs"),
     (r"no CUDA headers|no headers of NVTX",
      "NVIDIA's cuda-cupti-dev and cuda-nvtx, or CUDA=/where/it/is"),
     (r"nvcc", "NVIDIA's cuda-nvcc"),
@@ -47,7 +48,7 @@ REMEDIES = (
     (r"fuse", "apt-get install libfuse3-dev fuse3"),
     (r"\bgo is not", "apt-get install golang-go"),
     (r"flamegraph\.pl", "apt-get install libdevel-nytprof-perl"),
-    (r"(\w+) is not on this machine", r"install \1"),
+    (r"([\w-]+) is not on this machine", r"install \1"),
 )
 
 
@@ -91,12 +92,24 @@ def split(part):
             for first in range(number)]
 
 
+def chosen_by(pattern, parts):
+    """The names of those that a pattern means: the file that is called so, else
+    those whose name holds it, and a test of that name if one is wanted."""
+    word, _, test = pattern.partition(":")
+    called = [part for part in parts if ("/" + part.name).endswith("/" + word)]
+    return {part.name for part in called or parts if word in part.name
+            and (part.is_unit or any(test in name
+                                     for name in TEST.findall(read(part.source))))}
+
+
 def find(root, build, patterns):
     """The parts to run, longest first."""
     found = []
-    for part in everything(root, build):
+    parts = list(everything(root, build))
+    meant = {pattern: chosen_by(pattern, parts) for pattern in patterns}
+    for part in parts:
         chosen = [pattern.partition(":")[2] for pattern in patterns
-                  if pattern.partition(":")[0] in part.name]
+                  if part.name in meant[pattern]]
         if patterns and not chosen:
             continue
         if any(chosen):         # certain tests of it

@@ -198,8 +198,24 @@ def program(name):
         return path
     path = shutil.which(name)
     if not path:
+        source = os.path.join(ROOT, "tests", "programs", name)
+        if os.path.exists(source + ".cu"):
+            raise Skip(not_built(name, "nvcc"))
+        if name.startswith("lib/") or os.path.exists(source + ".c") \
+                or os.path.exists(source + ".cpp"):
+            raise Skip(f"{name} is not built")
         raise Skip(f"{name} is not on this machine")
     return path
+
+
+def not_built(what, needs):
+    """Why that is not there: for want of CUDA headers or nvcc, or of `make`."""
+    with open(os.path.join(BUILD, "config.mk"), encoding="utf-8") as file:
+        config = file.read()
+    cuda = re.search(r"^CONFIG_FOR := .* (\S+)$", config, re.M).group(1)
+    has = {"CUDA headers": "\nCUPTI := -" in config,
+           "nvcc": os.path.exists(cuda + "/bin/nvcc") or shutil.which("nvcc")}[needs]
+    return f"{what} is not built" + ("" if has else f": no {needs} on this machine")
 
 
 def compile_program(source, *flags, compiler="gcc", name=None):

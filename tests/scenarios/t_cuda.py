@@ -17,9 +17,9 @@ WORK = ("kernel", "gpu_memcpy", "gpu_memset")
 
 def need(program):
     if not os.path.exists(os.path.join(FAKE, "libcupti.so.13")):
-        raise Skip("the double is not built: no CUDA headers on this machine")
+        raise Skip(harness.not_built("the double", "CUDA headers"))
     if not os.path.exists(os.path.join(BUILD, "tests", "programs", program)):
-        raise Skip(f"{program} is not built: no nvcc on this machine")
+        raise Skip(harness.not_built(program, "nvcc"))
 
 
 def on_gpu(*command, program="cuda_train", **env):

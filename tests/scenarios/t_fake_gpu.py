@@ -28,10 +28,10 @@ SIGABRT = -6
 def need_double():
     double = os.path.join(BUILD, "fake-gpu", "libcupti.so.13")
     if not os.path.exists(double):
-        raise Skip("the double is not built: no CUDA headers on this machine")
+        raise Skip(harness.not_built("the double", "CUDA headers"))
     trainer = os.path.join(BUILD, "tests", "programs", "cuda_train")
     if not os.path.exists(trainer):
-        raise Skip("cuda_train is not built: no nvcc on this machine")
+        raise Skip(harness.not_built("cuda_train", "nvcc"))
 
 
 def spied(*command, timeout=30, **env):

@@ -223,7 +223,7 @@ def test_a_failing_call_of_cuda():
     """Whether CUPTI tells of it, late, or the runtime's calls alone."""
     fake = os.path.join(harness.BUILD, "fake-gpu")
     if not os.path.exists(os.path.join(fake, "libcupti.so.13")):
-        raise harness.Skip("the simulated GPU is not built: no CUDA headers")
+        raise harness.Skip(harness.not_built("the simulated GPU", "CUDA headers"))
     settings = {"LD_LIBRARY_PATH": fake, "TRACEPROF_FLIGHT": "20steps",
                 "TRACEPROF_TRIGGER": "cuda-error"}
     run = traced("cuda_scopes", 2000, env=settings | {
@@ -233,7 +233,7 @@ def test_a_failing_call_of_cuda():
     expect(seen[0] <= 140 and 150 in seen, f"{seen[0]} to {seen[-1]}")
     expect_failure(run.trace)
     if not os.path.exists(os.path.join(harness.PROGRAMS, "cuda_train")):
-        raise harness.Skip("cuda_train is not built: no nvcc on this machine")
+        raise harness.Skip(harness.not_built("cuda_train", "nvcc"))
     for knobs in ({}, {"SIMGPU_SUBSCRIBER_TAKEN": "1"}):
         run = traced("cuda_train", 8, 1, env=settings | knobs | {
             "SIMGPU_FAIL": "cudaMemcpyAsync:700:5"})

@@ -36,7 +36,7 @@ def gpu_run(*arguments, **env):
 
 def need_double():
     if not os.path.exists(os.path.join(BUILD, "fake-gpu", "libcupti.so.13")):
-        raise Skip("the double is not built: no CUDA headers on this machine")
+        raise Skip(harness.not_built("the double", "CUDA headers"))
 
 
 def rehearse(*arguments, **env):

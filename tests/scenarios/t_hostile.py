@@ -303,7 +303,7 @@ def check_stuck(writes):
     start = time.monotonic()
     done = run(
         check=False,
-        LD_PRELOAD=f"{harness.PROGRAMS}/lib/libstuck_disk.so:{harness.LIBRARY}",
+        LD_PRELOAD=f"{harness.program('lib/libstuck_disk.so')}:{harness.LIBRARY}",
         STUCK_WRITES=str(writes), TRACEPROF_EXIT_MS="700")
     expect(time.monotonic() - start < 1.5 + 0.7 + 5, "waited too long")
     expect("TRACEPROF_EXIT_MS" in done.stderr, done.stderr)

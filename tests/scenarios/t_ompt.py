@@ -9,7 +9,7 @@ import subprocess
 import tempfile
 
 import harness
-from harness import (LIBRARY, PROGRAMS, ROOT, Skip, expect, expect_equal,
+from harness import (LIBRARY, ROOT, Skip, expect, expect_equal, program,
                      same, traced)
 
 _built = {}
@@ -210,7 +210,7 @@ def test_steps():
 
 
 def test_another_tool_goes_first():
-    other = os.path.join(PROGRAMS, "lib", "libother_tool.so")
+    other = program("lib/libother_tool.so")
     run = traced(clang(), "two_loops", preload=f"{LIBRARY}:{other}")
     expect_equal((run.status, run.files), (0, []), "status and files")
     expect_equal(len([line for line in run.own_lines if "another tool" in line]), 1,

@@ -105,7 +105,7 @@ def test_clone():
 
 
 def test_no_child_is_born_while_we_are_inside_the_loader():
-    slow = os.path.join(harness.PROGRAMS, "lib", "libslow_loader.so")
+    slow = harness.program("lib/libslow_loader.so")
     for way in ("_Fork_met", "clone_met"):
         run = traced("forks", way, 5, preload=f"{harness.LIBRARY}:{slow}")
         expect_equal(run.stdout.count("child ended with 0x1800\n"), 5, run.stdout)

@@ -49,7 +49,7 @@ def table_for(version):
 def replay(capture):
     """(trace, the capture's records)"""
     if not os.path.exists(os.path.join(FAKE, "libcupti.so.13")):
-        raise Skip("the double is not built: no CUDA headers on this machine")
+        raise Skip(harness.not_built("the double", "CUDA headers"))
     path = os.path.join(folder(), "capture")
     with gzip.open(capture, "rb") as packed, open(path, "wb") as file:
         file.write(packed.read())

@@ -56,7 +56,7 @@ def markers():
 
 def need_gpu():
     if not os.path.exists(os.path.join(FAKE, "libcupti.so.13")):
-        raise Skip("the simulated GPU is not built: no CUDA headers on this machine")
+        raise Skip(harness.not_built("the simulated GPU", "CUDA headers"))
 
 
 def run(program, source, schedule, count=COUNT):

@@ -146,7 +146,7 @@ def test_rates_of_a_running_one():
 def test_a_gpu():
     fake = os.path.join(harness.BUILD, "fake-gpu")
     if not os.path.exists(os.path.join(harness.PROGRAMS, "cuda_train_openmp")):
-        raise harness.Skip("cuda_train is not built: no nvcc on this machine")
+        raise harness.Skip(harness.not_built("cuda_train", "nvcc"))
     process, out = start("cuda_train_openmp", "1000000", "2", LD_LIBRARY_PATH=fake)
     wait_for(lambda: (look(process) or {}).get("gpu", {}).get("kernels", 0) > 50)
     seen = look(process)["gpu"]

@@ -201,7 +201,7 @@ static void judge(struct report_arguments *arguments, const char *file)
 	if (!error)
 		return;
 	fprintf(stderr, "traceprof report: %s: %s\n", file,
-		error == -ENODATA ? "too few steps in that part of it"
+		error == -ENODATA ? "too few whole steps in that part of it"
 				  : strerror(-error));
 	arguments->code = EXIT_UNREADABLE;
 }

@@ -139,7 +139,7 @@ static int next_piece_of_gzip(struct pieces *pieces)
 /* Lines up to the last one in so many bytes that an event follows. */
 static int next_piece_of_text(struct pieces *pieces)
 {
-	const char *at, *end = NULL;
+	const char *at, *behind, *end = NULL;
 	long got;
 
 	text_buffer_cut(&pieces->text, 0);
@@ -148,7 +148,8 @@ static int next_piece_of_text(struct pieces *pieces)
 		return got ? (int)got : -EBADMSG;
 	text_buffer_add(&pieces->text, (char *)pieces->bytes, (size_t)got);
 	at = pieces->text.data + 1;
-	while ((at = strstr(at, next_event)))
+	behind = pieces->text.data + pieces->text.len;
+	while ((at = memmem(at, (size_t)(behind - at), next_event, 3)))
 		end = at++;
 	if (!end)
 		return -EBADMSG;
@@ -229,17 +230,47 @@ static int find_piece(struct pieces *pieces, uint64_t at)
 static bool field_ns(const char *line, size_t len, const char *key, int64_t *ns)
 {
 	const char *at = memmem(line, len, key, strlen(key));
-	const char *number = at ? at + strlen(key) : NULL;
+	const char *number = at ? at + strlen(key) : NULL, *end = number;
 
-	return number &&
-	       decimal_to_ns(number, strspn(number, "0123456789.-"), ns) >= 0;
+	while (end && end < line + len && memchr("0123456789.-", *end, 12))
+		end++;
+	return number && decimal_to_ns(number, (size_t)(end - number), ns) >= 0;
 }
 
 /* What a text of events tells of the part's begin. */
 struct settled {
 	int64_t latest_ns; /* the last end of a slice that is no step */
 	size_t events;
+	bool has_gpu, has_host; /* by what CUPTI tells, and by threads */
 };
+
+static void note_source(struct settled *settled, const char *line, size_t len)
+{
+	static const char category[] = "\"cat\":\"";
+	const char *at = memmem(line, len, category, sizeof(category) - 1);
+	const size_t left = at ? (size_t)(line + len - at) : 0;
+
+	if (left < sizeof(category) + 6)
+		return;
+	at += sizeof(category) - 1;
+	if (!memcmp(at, "cuda_", 5) || !memcmp(at, "gpu_", 4) ||
+	    !memcmp(at, "kernel", 6))
+		settled->has_gpu = true;
+	else
+		settled->has_host = true;
+}
+
+/* A GPU's events are written behind all that threads had at that time: where
+ * the part begins among them, what these did next may be before it. */
+static bool is_settled(const struct settled *settled, uint64_t read,
+		       uint64_t bytes)
+{
+	if (!settled->events)
+		return false;
+	return read >= bytes / SETTLES_MOST ||
+	       (read >= bytes / SETTLES_OF && settled->events >= SLICE_EVENTS &&
+		(settled->has_host || !settled->has_gpu));
+}
 
 static void look(struct settled *settled, const struct text_buffer *text)
 {
@@ -247,16 +278,17 @@ static void look(struct settled *settled, const struct text_buffer *text)
 
 	for (; line; line = end ? end + 1 : NULL) {
 		int64_t start_ns, dur_ns;
-		size_t len;
+		size_t len = (size_t)(text->data + text->len - line);
 
-		end = strchr(line, '\n');
-		len = end ? (size_t)(end - line) : strlen(line);
+		end = memchr(line, '\n', len);
+		len = end ? (size_t)(end - line) : len;
 		/* No text in quotes holds such a key: it has a backslash. */
 		if (!field_ns(line, len, ",\"ts\":", &start_ns) ||
 		    !field_ns(line, len, ",\"dur\":", &dur_ns) ||
 		    memmem(line, len, step, sizeof(step) - 1))
 			continue;
 		settled->events++;
+		note_source(settled, line, len);
 		if (saturate_add(start_ns, dur_ns) > settled->latest_ns)
 			settled->latest_ns = saturate_add(start_ns, dur_ns);
 	}
@@ -274,9 +306,7 @@ static int settle(struct pieces *pieces, uint64_t from, uint64_t bytes,
 		const uint64_t read = pieces->at - from;
 
 		look(&settled, &pieces->text);
-		if (settled.events && (read >= bytes / SETTLES_MOST ||
-				       (read >= bytes / SETTLES_OF &&
-					settled.events >= SLICE_EVENTS)))
+		if (is_settled(&settled, read, bytes))
 			break;
 		rc = next_piece(pieces);
 	}

@@ -72,6 +72,7 @@
 #define NTH_STEPS_MAX	   20000 /* so that looking for it is quick */
 #define NTH_TIMES_MIN	   3
 /* Steps in the last part of a file, to judge it by them. */
+#define HOST_SHARE_MIN	   0.05 /* of what CUPTI tells, to look for it there */
 #define LAST_STEPS_MIN	   20u
 #define STEPS_MIN	   5
 

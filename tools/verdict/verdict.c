@@ -450,8 +450,14 @@ void verdict_free(struct verdict *verdict)
 	memset(verdict, 0, sizeof(*verdict));
 }
 
+/* How many slices CUPTI told of, and how many threads had besides. */
+struct sources {
+	double gpu, host;
+};
+
 /* One file, read for its verdict alone. */
 struct reading {
+	struct sources here, all; /* of the last part, and of the file */
 	struct timeline timeline;
 	struct trace_metadata metadata;
 	struct trace_sampled sampled;
@@ -469,6 +475,46 @@ static void take(struct reading *reading, const struct trace_event *event)
 			trace_lanes_number(&reading->timeline.lanes, event));
 }
 
+static void count_source(struct sources *sources, const char *category)
+{
+	if (!strncmp(category, "cuda_", 5) || !strncmp(category, "gpu_", 4) ||
+	    !strcmp(category, "kernel"))
+		sources->gpu++;
+	else
+		sources->host++;
+}
+
+/* By the file's account; blocks and counts are no slices. */
+static void take_kind(struct reading *reading, const struct trace_entry *entry)
+{
+	static const char by_kind[] = "traceprof.written_by_kind.";
+	static const char *const host[] = {"omp_region", "scope", "range",
+					   "call",	 "wait",  "python"};
+	const char *kind = entry->path + sizeof(by_kind) - 1;
+	int64_t count;
+
+	if (strncmp(entry->path, by_kind, sizeof(by_kind) - 1) ||
+	    decimal_to_integer(entry->value.text, entry->value.len, &count))
+		return;
+	if (!strcmp(kind, "cuda_api") || !strcmp(kind, "kernel") ||
+	    !strcmp(kind, "gpu_copy"))
+		reading->all.gpu += (double)count;
+	for (size_t at = 0; at < sizeof(host) / sizeof(host[0]); at++)
+		if (!strcmp(kind, host[at]))
+			reading->all.host += (double)count;
+}
+
+/* What threads had is missing: where the writer was late, it lies before all
+ * that CUPTI told. */
+static bool lacks_host(const struct reading *reading)
+{
+	const struct sources *here = &reading->here, *all = &reading->all;
+
+	return here->gpu > 0 && all->gpu > 0 &&
+	       all->host > HOST_SHARE_MIN * all->gpu &&
+	       here->host / here->gpu < all->host / all->gpu / 2;
+}
+
 static bool is_step(const struct trace_event *event)
 {
 	return !strncmp(event->field[FIELD_NAME].text, "ProfilerStep#", 13);
@@ -483,6 +529,9 @@ static void take_last(struct reading *reading, const struct trace_event *event)
 
 	if (event->ts_ns >= from_ns || event->ts_state == TIME_ABSENT ||
 	    trace_value_is(&event->field[FIELD_CAT], "Trace")) {
+		if (trace_event_is_slice(event) && !is_step(event))
+			count_source(&reading->here,
+				     event->field[FIELD_CAT].text);
 		take(reading, event);
 		return;
 	}
@@ -508,6 +557,7 @@ static void on_entry(void *arg, const struct trace_entry *entry)
 {
 	struct reading *reading = arg;
 
+	take_kind(reading, entry);
 	trace_metadata_entry(&reading->metadata, entry);
 	trace_sampled_entry(&reading->sampled, entry);
 }
@@ -522,7 +572,7 @@ static int fit(struct reading *reading)
 
 	if (!timeline_is_part(timeline))
 		return 0;
-	if (timeline->step_count < LAST_STEPS_MIN)
+	if (timeline->step_count < LAST_STEPS_MIN || lacks_host(reading))
 		return -ENODATA;
 	trace_metadata_scale(&reading->metadata, part);
 	trace_sampled_scale(&reading->sampled, part);

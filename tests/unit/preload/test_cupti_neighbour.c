@@ -3,7 +3,8 @@
  * test_cupti_neighbour.c - CUPTI goes to another profiler and comes back.
  *
  * CUPTI is played here: whose it is by its clock, which is set forwards as soon
- * as another has it, and who gets what it is asked to hand over.
+ * as another has it, and who gets what it is asked to hand over.  The time goes
+ * faster where a test says so (--wrap).
  */
 #include "tests/unit/cmocka_base.h"
 
@@ -20,6 +21,7 @@
 #include "tests/unit/session_fixture.h"
 #include <pthread.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 #define HOUR_NS INT64_C(3600000000000)
@@ -33,11 +35,26 @@ static char done[64];
 /* Who has registered buffers, and how many of the other's are in CUPTI. */
 static bool are_ours;
 static unsigned int strangers_out, strangers_back;
-static bool is_alive = true, was_kept, wants_kinds;
+static bool is_alive = true, was_killed, was_kept, wants_kinds;
 static _Atomic bool asked;
 static void (*kinds_are_left)(void), (*is_set_up)(void);
 static CUpti_TimestampCallbackFunc clock_set;
 static CUpti_BuffersCallbackRequestFunc request_set;
+
+/* Of the monotonic clock. */
+static _Atomic time_t seconds_ahead;
+
+int __real_clock_gettime(clockid_t which, struct timespec *time);
+int __wrap_clock_gettime(clockid_t which, struct timespec *time);
+
+int __wrap_clock_gettime(clockid_t which, struct timespec *time)
+{
+	const int rc = __real_clock_gettime(which, time);
+
+	if (which == CLOCK_MONOTONIC)
+		time->tv_sec += load_relaxed(&seconds_ahead);
+	return rc;
+}
 
 static void note(char what)
 {
@@ -108,6 +125,7 @@ bool cupti_attach_again(void)
 
 void cupti_kill(void)
 {
+	was_killed = true;
 }
 
 uint32_t cupti_launch_names_of(uint32_t correlation)
@@ -205,6 +223,7 @@ static struct session *begin(void)
 	assert_int_equal(cupti_buffers_start(true), 0);
 	memset(done, 0, sizeof(done));
 	is_alive = true;
+	was_killed = false;
 	kinds_are_left = is_set_up = NULL;
 	are_ours = true;
 	strangers_out = 0;
@@ -547,6 +566,42 @@ static void what_it_left_there_comes_to_it(void **state)
 	end(session);
 }
 
+/* The writer looks each second: twice CUPTI_TURN_MS is ten of them. */
+static void it_hangs(void)
+{
+	cupti_neighbour_watch();
+	/* Stopped, or asleep: that is no more than from one look to the next,
+	 * however often. */
+	for (int i = 0; i < 4; i++) {
+		add_relaxed(&seconds_ahead, 3600);
+		cupti_neighbour_watch();
+		assert_false(was_killed);
+	}
+	for (int i = 4; i < 9; i++) {
+		add_relaxed(&seconds_ahead, 1);
+		cupti_neighbour_watch();
+		assert_false(was_killed);
+	}
+	add_relaxed(&seconds_ahead, 1);
+	cupti_neighbour_watch();
+	assert_true(was_killed);
+}
+
+static void who_was_stopped_hangs_in_nothing(void **state)
+{
+	struct session *session = begin();
+
+	(void)state;
+	/* Nobody is at it. */
+	cupti_neighbour_watch();
+	add_relaxed(&seconds_ahead, 3600);
+	cupti_neighbour_watch();
+	kinds_are_left = it_hangs;
+	hand_over();
+	assert_true(was_killed);
+	end(session);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -562,6 +617,7 @@ int main(void)
 		cmocka_unit_test(what_comes_meanwhile_waits),
 		cmocka_unit_test(each_time_is_shown),
 		cmocka_unit_test(what_it_left_there_comes_to_it),
+		cmocka_unit_test(who_was_stopped_hangs_in_nothing),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -3,13 +3,15 @@
  * test_cupti_share.c - CUPTI beside other subscribers: when it is asked for,
  * and that from then on each of its functions is called with our handle.
  *
- * CUPTI is played here: all of its second versions note what they were given.
+ * CUPTI is played here: all of its second versions note what they were given;
+ * and so is what else is loaded (--wrap).
  */
 #include "tests/unit/cmocka_base.h"
 
 #ifdef HAVE_CUPTI
 #include "preload/cuda/cupti_library.h"
 #include "preload/cuda/cupti_share.h"
+#include <link.h>
 #include <string.h>
 
 struct cupti_functions cupti;
@@ -130,6 +132,26 @@ void *cupti_library_symbol(const char *name)
 	return NULL;
 }
 
+/* What is loaded besides. */
+static const char *neighbours[2];
+
+int __wrap_dl_iterate_phdr(int (*look)(struct dl_phdr_info *, size_t, void *),
+			   void *argument);
+
+int __wrap_dl_iterate_phdr(int (*look)(struct dl_phdr_info *, size_t, void *),
+			   void *argument)
+{
+	int rc = 0;
+
+	for (int i = 0; i < 2 && !rc; i++) {
+		struct dl_phdr_info info = {
+			.dlpi_name = neighbours[i] ? neighbours[i] : ""};
+
+		rc = look(&info, sizeof(info), argument);
+	}
+	return rc;
+}
+
 static bool subscribes(enum cupti_share wish, uint32_t version)
 {
 	CUpti_SubscriberHandle handle = NULL;
@@ -185,6 +207,30 @@ static void what_stands_against_it(void **state)
 		assert_int_equal(value_set, value);                            \
 	} while (0)
 
+/* Unasked, it is shared with JAX's plug-in, unless PyTorch is there, too. */
+static void who_is_there_decides(void **state)
+{
+	static const char plugin[] = "/usr/lib/jax/xla_cuda_plugin.so";
+	static const char *const torch[] = {"/usr/lib/torch/libtorch_cpu.so",
+					    "libtorch_cuda.so"};
+
+	(void)state;
+	for (int i = 0; i < 2; i++) {
+		neighbours[0] = torch[i];
+		assert_false(subscribes(CUPTI_SHARE_AUTO, 130300));
+		neighbours[1] = plugin;
+		assert_false(subscribes(CUPTI_SHARE_AUTO, 130300));
+		neighbours[1] = NULL;
+	}
+	neighbours[0] = "/usr/lib/xla_cuda_plugin/libother.so";
+	assert_false(subscribes(CUPTI_SHARE_AUTO, 130300));
+	neighbours[1] = plugin;
+	assert_false(subscribes(CUPTI_SHARE_AUTO, 130299));
+	assert_false(subscribes(CUPTI_SHARE_OFF, 130300));
+	assert_true(subscribes(CUPTI_SHARE_AUTO, 130300));
+	neighbours[0] = neighbours[1] = NULL;
+}
+
 static void each_function_has_our_handle(void **state)
 {
 	CUpti_ActivityAttribute attribute =
@@ -220,6 +266,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(what_stands_against_it),
+		cmocka_unit_test(who_is_there_decides),
 		cmocka_unit_test(each_function_has_our_handle),
 	};
 
