@@ -67,8 +67,8 @@ void verdict_make(struct verdict *verdict, struct timeline *timeline,
 void verdict_free(struct verdict *verdict);
 
 /* Reads a file and prints its verdict in so many columns; of a larger one the
- * last `most` bytes alone, 0: it is read whole.  0; -ENODATA: too few whole steps lie
- * in them; other -errno when it can't be read. */
+ * last `most` bytes alone, 0: it is read whole.  0; -ENODATA: too few whole
+ * steps lie in them; other -errno when it can't be read. */
 int verdict_file(const char *path, uint64_t most, unsigned int columns,
 		 FILE *out);
 
