@@ -24,18 +24,18 @@
 #include <unistd.h>
 
 /* To read one event takes so long, at most; that holds the end up for a
- * hundredth of the run, a tenth of a second if that is more, but no more than a
+ * fiftieth of the run, a tenth of a second if that is more, but no more than a
  * tenth of a short run. */
 #define EVENT_NS      2000u
 #define LEAST_NS      UINT64_C(30000000)
 #define SHORT_NS      UINT64_C(100000000)
 #define LONG_NS	      UINT64_C(500000000)
 #define SHORT_SHARE   10u
-#define SHARE	      100u
+#define SHARE	      50u
 /* On a machine with more to do it is waited for so many times as long. */
 #define PATIENCE      4u
 /* Of a part without so many the command says nothing. */
-#define STEPS_LEAST   20
+#define STEPS_LEAST   8
 
 #define TEXT_BYTES    4096u
 #define VARIABLES_MAX 9u

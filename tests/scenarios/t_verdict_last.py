@@ -102,7 +102,7 @@ def test_the_part_tells_of_its_own_steps():
         told = list(filter(None, [check_part(run.trace, percent)
                                   for percent in parts]))
         counts = [count for count, _ in told]
-        expect(counts and 20 <= min(counts) and max(counts) < STEPS
+        expect(counts and 8 <= min(counts) and max(counts) < STEPS
                and counts == sorted(counts, reverse=True), counts)
         expect(all("needless-sync" in text for _, text in told), told)
 

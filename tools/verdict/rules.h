@@ -73,7 +73,7 @@
 #define NTH_TIMES_MIN	   3
 /* Steps in the last part of a file, to judge it by them. */
 #define HOST_SHARE_MIN	   0.05 /* of what CUPTI tells, to look for it there */
-#define LAST_STEPS_MIN	   20u
+#define LAST_STEPS_MIN	   8u
 #define STEPS_MIN	   5
 
 #define OWN_COST_MIN	   0.01
