@@ -124,6 +124,7 @@ static void note_file(struct writer_state *state,
 	checkpoint->waits = counts->waits;
 	checkpoint->file_events = counts->file_events;
 	checkpoint->last_ticks = counts->last_ticks;
+	checkpoint->part_ticks = state->file.part_ticks;
 	checkpoint->heap_live = state->heap.live;
 	checkpoint->heap_peak = state->heap.peak;
 	memcpy(checkpoint->written_by_kind, counts->written_by_kind,

@@ -187,7 +187,7 @@ static void scan_all(struct writer_state *state)
  * regions' ends in a small table.  Returns where the slice is to end. */
 static uint64_t scan_slice(struct writer_state *state, uint64_t until_ticks)
 {
-	const bool with_scan = !scans_all(state);
+	const bool with_scan = !state->is_scanned; /* at the look */
 
 	for (struct ring_reader *t = state->readers; t; t = t->older) {
 		if (!t->limit || gpu_is_reader(t))
@@ -222,7 +222,8 @@ static int look(struct writer_state *state)
 		t->limit = ring_published(&t->thread->ring);
 	count_retired(state);
 	history_poll(state);
-	if (scans_all(state))
+	state->is_scanned = scans_all(state);
+	if (state->is_scanned)
 		scan_all(state);
 	for (struct ring_reader *t = state->readers; t; t = t->older) {
 		if (t->limit && gpu_is_reader(t))

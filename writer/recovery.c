@@ -159,6 +159,7 @@ static int load(struct writer_state *state, uint64_t *gone)
 			whole->written_by_kind[EVENT_OMP_IMPLICIT]);
 	state->heap.peak = whole->heap_peak;
 	state->file.file_index = whole->file_index;
+	state->file.part_ticks = whole->part_ticks;
 	rc = writer_state_find_readers(state);
 	if (!rc)
 		find_spool(state);

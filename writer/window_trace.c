@@ -223,6 +223,7 @@ static int begin(struct writer_state *state, uint64_t start_ticks)
 
 int window_trace_open(struct writer_state *state)
 {
+	state->file.part_ticks = 0;
 	return begin(state, writer_state_window(state)->start_ticks);
 }
 
@@ -425,5 +426,7 @@ int window_trace_next(struct writer_state *state)
 	if (rc)
 		return rc;
 	note_part(state);
-	return begin(state, now);
+	rc = begin(state, now);
+	state->file.part_ticks = now;
+	return rc;
 }

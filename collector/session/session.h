@@ -30,7 +30,7 @@
 #include "collector/control/window.h"
 
 #define SESSION_MAGIC	    "traceprf"
-#define SESSION_VERSION	    20u
+#define SESSION_VERSION	    21u
 #define SESSION_FIRST_BYTES (2u << 20)
 #define SESSION_TEXT_BYTES  512
 #define SESSION_NAMES_MAX   65536u
@@ -85,6 +85,7 @@ struct session_checkpoint {
 	struct wait_counts waits;
 	uint64_t file_events; /* events in this file */
 	uint64_t last_ticks;  /* latest time that was seen */
+	uint64_t part_ticks;  /* a further part's begin; 0: it is none */
 	int64_t heap_live;    /* mode all: running total of the file */
 	int64_t heap_peak;
 	uint64_t written_by_kind[EVENT_KIND_COUNT];

@@ -5,7 +5,9 @@ import json
 import os
 import re
 
-from harness import command, expect, expect_equal, folder, main, program, traced
+import harness
+import t_recover
+from harness import Skip, command, expect, expect_equal, folder, main, program, traced
 
 SCOPES = """
 import ctypes
@@ -115,6 +117,34 @@ def test_steps_of_parts_that_are_closed_are_not_drawn():
                if (found := re.match(r"(\d+) steps lie in parts that were closed", note)))
     steps = [number for trace in traces for number in trace.steps()]
     expect_equal(steps, list(range(late, 30)), run.stderr)
+
+
+KILLED_TURNS = TURNS % 12000 + """
+import glob, os, time
+while not glob.glob(os.environ["TRACEPROF_DIR"] + "/*.part2.*"):
+    time.sleep(0.01)
+""" + (TURNS % 3000).replace("import ctypes", "") + """
+os.kill(os.getpid(), 9)
+"""
+
+
+def test_steps_of_a_run_that_is_killed_in_its_second_part():
+    """What is recovered has the steps that no part has yet, and no other."""
+    target = os.path.join(folder(), "out")
+    run = harness.execute(
+        [program("python3"), "-c", KILLED_TURNS],
+        harness.clean_environment() | {
+            "LD_PRELOAD": harness.LIBRARY, "TRACEPROF_DIR": target,
+            "TRACEPROF_MAX_MB": "4", "TRACEPROF_MAX_PARTS": "64",
+            "TRACEPROF_MALLOC": "off", "TRACEPROF_STEP": "auto",
+            "TRACEPROF_MAX_OVERHEAD": "0", "TRACEPROF_ENCODE": "live"},
+        60, None, target)
+    if not t_recover.sessions(target):
+        raise Skip("no shared memory that outlives a process")
+    expect_equal(command("recover", target).status, 0)
+    expect(len(run.files) > 1, run.files)
+    steps = [number for trace in run.traces for number in trace.steps()]
+    expect_equal(steps, list(range(15000)), len(steps))
 
 
 def test_no_more_parts_than_asked_for():

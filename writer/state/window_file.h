@@ -48,6 +48,8 @@ struct window_file {
 	uint64_t bytes_done; /* of those */
 	uint64_t start_ns;   /* of the window */
 	struct window_begun begun;
+	uint64_t
+		part_ticks; /* when it began as a further part; 0: it is none */
 	int64_t steps_before; /* drawn when it began; -1 not known, */
 	int64_t steps_found;  /* ... and those of a search, since it began */
 	struct window_fullest fullest;

@@ -130,6 +130,7 @@ struct writer_state {
 	bool keeps;		/* events, for windows that lie in the past */
 	_Atomic bool is_ending; /* the program, soon */
 	bool is_finishing;	/* nothing more comes */
+	bool is_scanned;	/* all that this pass may drain */
 	int error;		/* -errno that ended the writing */
 	uint64_t pid;		/* as the file shows it */
 	uint32_t writer_tid;

@@ -21,9 +21,11 @@ static void draw_last(struct writer_state *state, uint64_t end_ticks)
 		      lane->number < turns ? lane->number + 1 : turns);
 	if (lane->late)
 		session_note(state->session,
-			     "%lu steps lie in parts that were closed before "
-			     "the step was known, and are not drawn",
-			     (unsigned long)lane->late);
+			     "%lu steps lie in parts that were closed before%s",
+			     (unsigned long)lane->late,
+			     state->is_live ? " the step was known, and are "
+					      "not drawn"
+					    : "");
 	/* Of a turn's marks that come when no other follows it may have been
 	 * drawn, before that was known, that a step begins there. */
 	if (lane->number + 1 == turns)

@@ -462,7 +462,10 @@ bool step_finder_waits(const struct writer_state *state)
 {
 	const struct step_finder *finder = state->finder;
 
-	return finder && (!finder->is_drawn || finder->of);
+	/* Decided on when a part was full it is as patient as before. */
+	return finder && (!finder->is_drawn ||
+			  (finder->of &&
+			   search_state(step_search_of(state)) != SEARCH_ON));
 }
 
 uint64_t step_finder_keep(struct writer_state *state)

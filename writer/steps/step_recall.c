@@ -69,6 +69,8 @@ void step_finder_recover(struct writer_state *state)
 	if (!state->finder)
 		return;
 	state->finder->kept_ticks = search->kept_ticks;
+	/* Parts that are closed have theirs, if the step was known then. */
+	state->finder->closed_ticks = state->file.part_ticks;
 	step_log_begin(state->session, &way);
 	while ((entry = step_log_next(state->session, &way)))
 		recall(state, entry);
