@@ -585,8 +585,9 @@ def test_fifteen_lines_at_the_end():
     lines = done.stderr.splitlines()
     first = next(at for at, line in enumerate(lines) if line.startswith("Verdict: "))
     expect(2 < len(lines) - first <= 15, done.stderr)
-    # What a machine with other work does may take its lines.
-    expect("[imbalance;" in command("report", kept).stdout.replace("\n", " "), done.stderr)
+    # What a machine with other work does may take its lines, and its figures.
+    told = command("report", kept).stdout.replace("\n", " ")
+    expect("[imbalance;" in told or "[no-processor" in told, done.stderr)
     expect(all(len(line) <= 80 for line in lines[first:]), done.stderr)
 
 
