@@ -115,7 +115,7 @@ def test_a_part_of_steps_alone_says_nothing():
         expect(status == 3 and text.endswith(": too few whole steps in that part of it"), text)
 
 
-def written_in_turn(turns, together):
+def written_in_turn(turns, together, **account):
     """As the library writes: what threads had of so many steps, then what CUPTI told
     of them; the steps last."""
     lines = ['{"ph":"M","name":"process_name","pid":700,"args":{"name":"it"}}']
@@ -139,7 +139,7 @@ def written_in_turn(turns, together):
     with open(path, "w", encoding="utf-8") as file:
         text = ",\n".join(line.replace(": ", ":").replace(", ", ",") for line in lines)
         file.write('{"schemaVersion":1,"traceEvents":[\n' + text + '\n],"traceprof":'
-                   + json.dumps({"written_by_kind": kinds}) + "}")
+                   + json.dumps({"written_by_kind": kinds} | account) + "}")
     return path
 
 
@@ -151,6 +151,15 @@ def test_a_part_without_what_threads_did_says_nothing():
             expect(status == 0 and "Verdict by the last " in text, together, text)
         else:
             expect(status == 3 and "too few whole steps in that part" in text, together, text)
+
+
+def test_a_file_that_grows_is_said_to():
+    """Whole or in part; what record judges had gone by without that word."""
+    for final in (True, False):
+        path = written_in_turn(4000, 4, final=final)
+        for options in (("--last=50",), ("--last=100",), ()):
+            status, text = verdict(path, *options)
+            expect_equal((status, "not finished" in text), (0, not final), text)
 
 
 def test_a_slow_step_of_the_part_is_not_the_runs_first():

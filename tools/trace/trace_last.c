@@ -253,8 +253,7 @@ static void note_source(struct settled *settled, const char *line, size_t len)
 	if (left < sizeof(category) + 6)
 		return;
 	at += sizeof(category) - 1;
-	if (!memcmp(at, "cuda_", 5) || !memcmp(at, "gpu_", 4) ||
-	    !memcmp(at, "kernel", 6))
+	if (trace_last_is_gpu(at))
 		settled->has_gpu = true;
 	else
 		settled->has_host = true;
@@ -373,6 +372,12 @@ int trace_last_find(const char *path, uint64_t bytes, struct trace_last *last)
 	text_buffer_free(&pieces->text);
 	free(pieces);
 	return rc;
+}
+
+bool trace_last_is_gpu(const char *category)
+{
+	return !strncmp(category, "cuda_", 5) ||
+	       !strncmp(category, "gpu_", 4) || !strncmp(category, "kernel", 6);
 }
 
 void trace_last_free(struct trace_last *last)

@@ -30,4 +30,7 @@ struct trace_last {
 int trace_last_find(const char *path, uint64_t bytes, struct trace_last *last);
 void trace_last_free(struct trace_last *last);
 
+/* Is a slice of that category told by CUPTI?  The rest is what threads had. */
+bool trace_last_is_gpu(const char *category);
+
 #endif

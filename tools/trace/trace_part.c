@@ -24,5 +24,7 @@ int trace_read_last(const char *path, uint64_t bytes,
 		snprintf(facts->error, sizeof(facts->error), "%s",
 			 strerror(-error));
 	trace_last_free(&last);
+	if (!error && facts->unfinished.is_so)
+		trace_progress_say(&facts->unfinished, path);
 	return error;
 }

@@ -7,7 +7,7 @@
 
 /* The last `bytes` of the file alone, of which all events are there that ended
  * after *from_ns; the whole one, and INT64_MIN, where it is no larger or not
- * ours. */
+ * ours.  That it isn't finished is said on stderr. */
 int trace_read_last(const char *path, uint64_t bytes,
 		    const struct trace_sink *sink, struct trace_facts *facts,
 		    int64_t *from_ns);

@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "tools/trace/trace_last.h"
 #include "tools/trace/trace_part.h"
 #include "tools/util/memory.h"
 #include "tools/util/numbers.h"
@@ -477,8 +478,11 @@ static void take(struct reading *reading, const struct trace_event *event)
 
 static void count_source(struct sources *sources, const char *category)
 {
-	if (!strncmp(category, "cuda_", 5) || !strncmp(category, "gpu_", 4) ||
-	    !strcmp(category, "kernel"))
+	/* Drawn without an event of its own. */
+	if (!strcmp(category, "gpu_user_annotation") ||
+	    !strcmp(category, "overhead"))
+		return;
+	if (trace_last_is_gpu(category))
 		sources->gpu++;
 	else
 		sources->host++;
@@ -488,6 +492,8 @@ static void count_source(struct sources *sources, const char *category)
 static void take_kind(struct reading *reading, const struct trace_entry *entry)
 {
 	static const char by_kind[] = "traceprof.written_by_kind.";
+	static const char *const gpu[] = {"cuda_api", "cuda_event", "kernel",
+					  "gpu_copy", "gpu_fill",   "gpu_sync"};
 	static const char *const host[] = {"omp_region", "scope", "range",
 					   "call",	 "wait",  "python"};
 	const char *kind = entry->path + sizeof(by_kind) - 1;
@@ -496,9 +502,9 @@ static void take_kind(struct reading *reading, const struct trace_entry *entry)
 	if (strncmp(entry->path, by_kind, sizeof(by_kind) - 1) ||
 	    decimal_to_integer(entry->value.text, entry->value.len, &count))
 		return;
-	if (!strcmp(kind, "cuda_api") || !strcmp(kind, "kernel") ||
-	    !strcmp(kind, "gpu_copy"))
-		reading->all.gpu += (double)count;
+	for (size_t at = 0; at < sizeof(gpu) / sizeof(gpu[0]); at++)
+		if (!strcmp(kind, gpu[at]))
+			reading->all.gpu += (double)count;
 	for (size_t at = 0; at < sizeof(host) / sizeof(host[0]); at++)
 		if (!strcmp(kind, host[at]))
 			reading->all.host += (double)count;
