@@ -97,12 +97,12 @@ static void read_code(struct loop_groups *groups)
 {
 	memset(groups->code, 0, LOOP_SITES_MAX * sizeof(*groups->code));
 	for (size_t i = 0; i < groups->count; i++) {
-		struct loop_code *code = &groups->code[groups->site[i]];
+		const uint32_t site = groups->site[i];
 
-		if (groups->site[i] >= LOOP_SITES_MAX)
+		if (site >= LOOP_SITES_MAX)
 			continue;
-		add_code(code, &groups->marks[i]);
-		vote(code, &groups->marks[i]);
+		add_code(&groups->code[site], &groups->marks[i]);
+		vote(&groups->code[site], &groups->marks[i]);
 	}
 	count_places(groups);
 }
