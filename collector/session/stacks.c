@@ -24,6 +24,8 @@
 #define SLOT_BYTES 256u /* of the session, for each slot */
 #define PROBES_MAX 64
 #define PART	   4u
+#define HASH_A	   UINT64_C(0x9fb21c651e98df25)
+#define HASH_B	   UINT64_C(0x9e3779b97f4a7c15)
 
 void stacks_start(struct session *session)
 {
@@ -47,13 +49,15 @@ static inline uint32_t hash_frames(const uint64_t *frames, uint32_t count)
 	uint64_t hash = count;
 	uint32_t i = 0;
 
-	/* Two at a time: this is run for each event. */
-	for (; i + 1 < count; i += 2)
-		hash = ((hash ^ frames[i]) * UINT64_C(0x9fb21c651e98df25) ^
-			frames[i + 1]) *
-		       UINT64_C(0x9e3779b97f4a7c15);
-	if (i < count)
-		hash = (hash ^ frames[i]) * UINT64_C(0x9fb21c651e98df25);
+	/* Four at a time: this is run for each event. */
+	for (; i + 3 < count; i += 4) {
+		hash = (hash ^ frames[i]) * HASH_A;
+		hash = (hash ^ frames[i + 1]) * HASH_B;
+		hash = (hash ^ frames[i + 2]) * HASH_A;
+		hash = (hash ^ frames[i + 3]) * HASH_B;
+	}
+	for (; i < count; i++)
+		hash = (hash ^ frames[i]) * HASH_A;
 	return (uint32_t)(hash >> 32);
 }
 

@@ -241,7 +241,7 @@ struct redirection {
 	const char *name;
 	void *to;
 	uintptr_t sealed_low, sealed_high;
-	bool is_done;
+	bool is_done; /* in each place that calls it */
 };
 
 static bool put(const struct redirection *wanted, uintptr_t *at)
@@ -273,7 +273,7 @@ static void redirect_in(const struct object_tables *tables,
 			if ((kind == TO_FUNCTION || kind == TO_DATA) &&
 			    !strcmp(tables->strings + symbol->st_name,
 				    wanted->name))
-				wanted->is_done |= put(
+				wanted->is_done &= put(
 					wanted, (uintptr_t *)(wanted->base +
 							      one->r_offset));
 		}
@@ -302,7 +302,9 @@ static int redirect_file(struct dl_phdr_info *info, size_t size, void *arg)
 							       part->p_vaddr),
 					   &tables);
 	}
-	if (tables.symbols && tables.strings && !tables.is_in_code)
+	wanted->is_done =
+		tables.symbols && tables.strings && !tables.is_in_code;
+	if (wanted->is_done)
 		redirect_in(&tables, wanted);
 	return 1;
 }

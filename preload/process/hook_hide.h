@@ -20,7 +20,7 @@ struct hook_range {
 void hook_hide(const struct hook_range *ranges, uint32_t count);
 
 /* Where the file that begins at `base` calls that function of others, it calls
- * `to`.  False: it doesn't, or can't be changed. */
+ * `to`.  False: not all of its calls can be changed. */
 bool hook_redirect(uintptr_t base, const char *name, void *to);
 
 #endif

@@ -9,6 +9,7 @@
 #include "preload/process/own_stack.h"
 #include "preload/process/quiet.h"
 #include "preload/process/real.h"
+#include "preload/stack/unwind_calls.h"
 #include "preload/stack/unwind_table.h"
 #include <dlfcn.h>
 #include <elf.h>
@@ -226,6 +227,7 @@ COLD void unwind_prepare(void)
 		__GLIBC_PREREQ(2, 35) ? dlsym(RTLD_DEFAULT, "_dl_find_object")
 				      : NULL;
 	if (library && find(library)) {
+		unwind.has_points = !unwind_calls_redirect(unwind.library);
 		walk_first();
 		if (!dlinfo(library, RTLD_DI_TLS_MODID, &unwind.tls_module) &&
 		    unwind.tls_module)

@@ -61,8 +61,9 @@ struct unwind {
 	void (*flush)(unw_addr_space_t space, unw_word_t low, unw_word_t high);
 	unw_addr_space_t *space;
 #endif
-	uintptr_t library, library_bytes;  /* where libunwind lies */
-	size_t tls_module;		   /* of its memory for each thread */
+	uintptr_t library, library_bytes; /* where libunwind lies */
+	bool has_points;   /* a walk may be a point of cancellation */
+	size_t tls_module; /* of its memory for each thread */
 	void *(*tls_address)(void *index); /* NULL: it has none */
 	/* Files of CUDA: of its calls a stack begins outside of these. */
 	struct {
@@ -175,10 +176,10 @@ unwind_take(struct thread *thread, uint32_t ours)
 	uint32_t count = 0;
 	uint32_t first = 0;
 	uint32_t id;
-	int cancels;
+	int cancels = 0;
 
-	/* libunwind asks a pipe whether an address can be read. */
-	pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancels);
+	if (unlikely(unwind.has_points))
+		pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancels);
 	if (unlikely(!thread->stack_low))
 		unwind_thread_entered(thread);
 	if (unlikely(!unwind_is_ready(thread, here)))
@@ -199,7 +200,8 @@ unwind_take(struct thread *thread, uint32_t ours)
 	if (unlikely(unwind.has_python))
 		count = python_frames_splice(session, &frames[first], count,
 					     wanted);
-	pthread_setcancelstate(cancels, &cancels);
+	if (unlikely(unwind.has_points))
+		pthread_setcancelstate(cancels, &cancels);
 	errno = saved;
 	if (unlikely(!count)) {
 		add_relaxed(&session->head->stacks.untaken, 1);

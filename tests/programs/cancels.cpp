@@ -18,7 +18,7 @@
 
 #include "traceprof.h"
 
-enum { LARGE = 1 << 20, SMALL = 32, TURNS = 50 };
+enum { LARGE = 1 << 20, SMALL = 32, TURNS = 50, PAGE = 4096, DEEP = 12 };
 
 typedef void work_call();
 
@@ -57,6 +57,35 @@ static void allocates() noexcept
 		std::free(small);
 		std::free(large);
 	}
+}
+
+/* Each frame is on a page of its own and of a function of its own: who walks
+ * the stack knows none of them. */
+template <int FRAMES> struct below {
+	static __attribute__((noipa)) void *allocate(volatile char *above)
+	{
+		volatile char page[PAGE];
+		void *found;
+
+		page[0] = above[0];
+		found = below<FRAMES - 1>::allocate(page);
+		above[0] = page[0];
+		return found;
+	}
+};
+
+template <> struct below<0> {
+	static void *allocate(volatile char *)
+	{
+		return std::malloc(SMALL);
+	}
+};
+
+static void allocates_deep() noexcept
+{
+	volatile char first = 0;
+
+	std::free(below<DEEP>::allocate(&first));
 }
 
 static void maps() noexcept
@@ -115,7 +144,7 @@ static const struct {
 	{"steps", steps},	  {"allocates", allocates},
 	{"maps", maps},		  {"runs a region", runs_region},
 	{"locks", locks},	  {"loads", loads},
-	{"computes", computes},
+	{"computes", computes},	  {"allocates deep", allocates_deep},
 };
 
 static const int count = sizeof(kinds) / sizeof(kinds[0]);

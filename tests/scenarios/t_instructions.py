@@ -256,8 +256,8 @@ def test_call_stack_of_an_event():
     if not reads_counter():
         raise Skip("this machine does not keep time by the processor's counter")
     alone, whole = event_with_stack()
-    # 0.04 of it is pthread_setcancelstate(): off, and back as it was.
-    expect(alone < whole < 1.35 * alone,
+    # The aim is 1.30, which it is just below with libunwind 1.6.
+    expect(alone < whole < 1.31 * alone,
            f"{whole:.1f} instructions for an event with its stack, {alone:.1f} for "
            f"the walk alone: {whole / alone:.2f}")
 
