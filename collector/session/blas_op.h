@@ -34,6 +34,8 @@
 	X(H,     "c10::Half",         2,  0)				\
 	X(B,     "c10::BFloat16",     2,  0)				\
 	X(I,     "signed char",       1,  0)				\
+	X(E4M3,  "c10::Float8_e4m3fn", 1, 0)				\
+	X(E5M2,  "c10::Float8_e5m2",  1,  0)				\
 	X(OTHER, "",                  0,  0)
 /* clang-format on */
 

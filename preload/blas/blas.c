@@ -2,6 +2,7 @@
 /* blas.c - reads the sizes of a call's matrices; see blas.h. */
 #include "preload/blas/blas.h"
 #include "preload/blas/blas_real.h"
+#include "preload/blas/cublas.h"
 #include "preload/blas/onednn.h"
 
 #include "collector/session/blas_op.h"
@@ -14,7 +15,7 @@
 #include <string.h>
 
 /* How the sizes come, see blas_wrapped.h. */
-enum how { F32, F64, C32, C64, G32, G64, ONEDNN };
+enum how { F32, F64, C32, C64, G32, G64, LT, ONEDNN };
 
 /* Functions with the sizes in the same places; which, of Fortran's. */
 enum place_set {
@@ -24,6 +25,7 @@ enum place_set {
 	TRIANGLE,
 	SYMMETRIC,
 	GEMM_BATCH,
+	CUDA_GROUPS_EX,
 	GEMM_STRIDED,
 	CUDA_STRIDED,
 	CUDA_BATCHED,
@@ -38,7 +40,7 @@ enum place_set {
 	SVD,
 	EIGEN,
 	LEAST,
-	PRIMITIVE
+	ASKED
 };
 
 #define NO -1
@@ -56,6 +58,7 @@ static const struct places places[] = {
 	[TRIANGLE] = {BLAS_TRIANGLE, 0, {2, NO}, 4, 5, NO, 0},
 	[SYMMETRIC] = {BLAS_SYMMETRIC, 0, {NO, NO}, 2, 3, NO, 0},
 	[GEMM_BATCH] = {BLAS_GEMM, NO, {0, 1}, 2, 3, 4, 0},
+	[CUDA_GROUPS_EX] = {BLAS_GEMM, NO, {0, 1}, 2, 3, 4, 0},
 	[GEMM_STRIDED] = {BLAS_GEMM, NO, {0, 1}, 2, 3, 4, 1},
 	[CUDA_STRIDED] = {BLAS_GEMM, NO, {0, 1}, 2, 3, 4, 1},
 	[CUDA_BATCHED] = {BLAS_GEMM, NO, {0, 1}, 2, 3, 4, 1},
@@ -70,19 +73,13 @@ static const struct places places[] = {
 	[SVD] = {BLAS_SPECTRUM, NO, {NO, NO}, 1, 2, NO, 0},
 	[EIGEN] = {BLAS_SPECTRUM, NO, {NO, NO}, 2, 2, NO, 0},
 	[LEAST] = {BLAS_SPECTRUM, NO, {NO, NO}, 0, 1, NO, 0},
-	[PRIMITIVE] = {BLAS_NONE, NO, {NO, NO}, NO, NO, NO, 0},
+	[ASKED] = {BLAS_NONE, NO, {NO, NO}, NO, NO, NO, 0},
 };
 
 /* Of an X, cuBLAS says the type of A in this place, as cudaDataType counts. */
 #define CUDA_TYPE_AT 8
 
-static const uint8_t cuda_types[] = {
-	[0] = BLAS_TYPE_S,  [1] = BLAS_TYPE_D, [2] = BLAS_TYPE_H,
-	[3] = BLAS_TYPE_I,  [4] = BLAS_TYPE_C, [5] = BLAS_TYPE_Z,
-	[14] = BLAS_TYPE_B,
-};
-
-#define BLAS_TYPE_X BLAS_TYPE_OTHER
+#define BLAS_TYPE_X  BLAS_TYPE_OTHER
 
 static const struct row {
 	uint8_t how, places, type, words;
@@ -162,8 +159,10 @@ static void read_batches(const struct blas_call *call, struct event *event)
 {
 	const unsigned int how = rows[call->function].how;
 	const bool wide = is_wide(how);
-	const int64_t groups = value(call, 13);
-	const void *sizes = (const void *)word(call, 14);
+	/* Two types stand before them. */
+	const int at = rows[call->function].places == CUDA_GROUPS_EX ? 16 : 13;
+	const int64_t groups = value(call, at);
+	const void *sizes = (const void *)word(call, at + 1);
 	const void *dims[] = {(const void *)word(call, 2),
 			      (const void *)word(call, 3),
 			      (const void *)word(call, 4)};
@@ -191,19 +190,15 @@ static void read_sizes(const struct blas_call *call, struct event *event)
 {
 	const struct row *row = &rows[call->function];
 	const struct places *at = &places[row->places];
-	const bool is_array = row->places == GEMM_BATCH;
+	const bool is_array =
+		row->places == GEMM_BATCH || row->places == CUDA_GROUPS_EX;
 
 	event->blas.op = at->op;
 	event->blas.type = row->type;
-	event->blas.code = call->from;
 	event->blas.batch = 1;
-	if (row->type == BLAS_TYPE_X) {
-		const uint32_t type = (uint32_t)call->word[CUDA_TYPE_AT];
-
-		if (type < sizeof(cuda_types) &&
-		    (cuda_types[type] || type == 0))
-			event->blas.type = cuda_types[type];
-	}
+	if (row->type == BLAS_TYPE_X)
+		event->blas.type =
+			cublas_type((uint32_t)call->word[CUDA_TYPE_AT]);
 	for (int i = 0; i < 2; i++)
 		if (at->trans[i] != NO)
 			event->blas.trans[i] =
@@ -292,13 +287,15 @@ static struct thread *begin(const struct blas_call *call, struct event *event)
 		.flags = is_inside(thread) ? EVENT_INNER : 0,
 		.name = name_of(call->function),
 	};
-	if (rows[call->function].how == ONEDNN) {
-		event->blas.code = call->from;
+	event->blas.code = call->from;
+	if (rows[call->function].how == ONEDNN)
 		onednn_read(blas_real(call->function, call->from), call->word,
 			    event);
-	} else {
+	else if (rows[call->function].how == LT)
+		cublas_lt_read(blas_real(call->function, call->from),
+			       call->word, event);
+	else
 		read_sizes(call, event);
-	}
 	event->start_ticks = clock_ticks();
 	thread_open(thread, EVENT_BLAS, event->start_ticks, event->name,
 		    call->from, 0, 0);

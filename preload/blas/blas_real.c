@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* blas_real.c - finds the real functions; see blas_real.h. */
 #include "preload/blas/blas_real.h"
+#include "preload/blas/cublas.h"
 #include "preload/blas/onednn.h"
 
 #include "collector/session/thread.h"
@@ -183,6 +184,7 @@ COLD void blas_real_closed(void)
 			store_relaxed(&caller->start, 0);
 	}
 	onednn_closed();
+	cublas_closed();
 	if (keeps_forks_out)
 		loader_leave();
 	quiet_end(&quiet);

@@ -1,24 +1,17 @@
 /* SPDX-License-Identifier: MIT */
 /* onednn.c - asks oneDNN for a primitive's operands; see onednn.h. */
 #include "preload/blas/onednn.h"
+#include "preload/blas/asked.h"
 
 #include "collector/session/blas_op.h"
 #include "collector/session/names.h"
 #include "collector/session/session.h"
-#include "collector/system/loader.h"
 #include "collector/system/log.h"
 #include "preload/process/quiet.h"
-#include <dlfcn.h>
-#include <link.h>
 #include <string.h>
 
-#define LIBRARIES_MAX 4u
-#define DIMS_MAX      12
-#define KINDS_MAX     64u
-#define PATH_BYTES    512u
-
-/* What a place holds while nobody may look: no function lies there. */
-#define BEING_FILLED  ((const void *)1)
+#define DIMS_MAX  12
+#define KINDS_MAX 64u
 
 /* As oneDNN numbers its questions in versions 2 and 3; only 3 has the last
  * three. */
@@ -29,6 +22,7 @@ enum operand {
 	SOURCE = 1,
 	TARGET = 17,
 	WEIGHTS = 33,
+	WEIGHTS_END = 37, /* of the recurrent kinds up to four */
 	BIAS = 41,
 	SCRATCHPAD = 80,
 	GRADIENT = 128,
@@ -48,18 +42,15 @@ struct description {
 	int32_t type;
 };
 
-struct library {
-	const void *_Atomic real; /* NULL free; the rest is constant then */
-	bool is_known;
-	uintptr_t base;
-	char path[PATH_BYTES];
+/* As `names` has them. */
+struct functions {
 	int (*description)(const void *primitive, const void **);
 	int (*query)(const void *description, int what, int index, void *);
 	int (*memory)(const void *memory, const void **);
-	int (*memory_query)(const void *memory, int what, void *); /* or NULL */
 	size_t (*bytes)(const void *memory);
 	const char *(*kind_word)(int kind);
 	const char *(*type_word)(int type);
+	int (*memory_query)(const void *memory, int what, void *); /* or NULL */
 };
 
 /* One operand. */
@@ -78,110 +69,37 @@ struct text {
 
 struct operands {
 	struct tensor source, target, weights;
+	double all_weights;
+	bool is_backward; /* the target's gradient comes in */
 	struct text dims, types;
 	uint32_t inputs;
 	uint64_t bytes;
 };
 
-static struct library libraries[LIBRARIES_MAX];
+static const char *const function_names[] = {
+	"dnnl_primitive_get_primitive_desc",
+	"dnnl_primitive_desc_query",
+	"dnnl_memory_get_memory_desc",
+	"dnnl_memory_desc_get_size",
+	"dnnl_prim_kind2str",
+	"dnnl_dt2str",
+	"dnnl_memory_desc_query",
+};
+
+/* Version 2 has not the last one. */
+static struct asked_table libraries = {
+	.names = function_names,
+	.count = sizeof(function_names) / sizeof(function_names[0]),
+	.needed = sizeof(function_names) / sizeof(function_names[0]) - 1,
+};
 static _Atomic uint32_t names[KINDS_MAX];
 
-/* --- the library -----------------------------------------------------------*/
-
-static void *function_of(void *handle, const char *name, bool *is_missing)
-{
-	void *found = dlsym(handle, name);
-
-	*is_missing |= !found;
-	return found;
-}
-
-static bool look_up(const void *real, struct library *library)
-{
-	struct link_map *map = NULL;
-	bool is_missing = false;
-	void *handle;
-	Dl_info info;
-
-	if (!dladdr1(real, &info, (void **)&map, RTLD_DL_LINKMAP) || !map)
-		return false;
-	handle = dlopen(map->l_name, RTLD_LAZY | RTLD_NOLOAD);
-	if (!handle || strlen(map->l_name) >= PATH_BYTES)
-		return false;
-	library->base = map->l_addr;
-	strcpy(library->path, map->l_name);
-#define FIND(field, name)                                                      \
-	*(void **)&library->field = function_of(handle, name, &is_missing)
-	FIND(description, "dnnl_primitive_get_primitive_desc");
-	FIND(query, "dnnl_primitive_desc_query");
-	FIND(memory, "dnnl_memory_get_memory_desc");
-	FIND(bytes, "dnnl_memory_desc_get_size");
-	FIND(kind_word, "dnnl_prim_kind2str");
-	FIND(type_word, "dnnl_dt2str");
-#undef FIND
-	*(void **)&library->memory_query =
-		dlsym(handle, "dnnl_memory_desc_query");
-	dlclose(handle);
-	dlerror();
-	return !is_missing;
-}
-
-static bool is_where_it_was(const struct library *library, const void *real)
-{
-	struct link_map *map = NULL;
-	Dl_info info;
-
-	return dladdr1(real, &info, (void **)&map, RTLD_DL_LINKMAP) && map &&
-	       map->l_addr == library->base &&
-	       !strcmp(map->l_name, library->path);
-}
-
-static const struct library *fill(struct library *library, const void *real)
-{
-	const bool keeps_forks_out = loader_enter();
-
-	library->is_known = look_up(real, library);
-	if (keeps_forks_out)
-		loader_leave();
-	/* RELEASE pairs with ACQUIRE in library_of(). */
-	store_release(&library->real, real);
-	return library->is_known ? library : NULL;
-}
-
-static const struct library *library_of(const void *real)
-{
-	for (uint32_t i = 0; i < LIBRARIES_MAX; i++) {
-		struct library *library = &libraries[i];
-		/* ACQUIRE pairs with RELEASE in fill(): its functions. */
-		const void *seen = load_acquire(&library->real);
-
-		if (seen == real)
-			return library->is_known ? library : NULL;
-		if (!seen &&
-		    atomic_compare_exchange_strong_explicit(
-			    &library->real, &seen, BEING_FILLED,
-			    memory_order_relaxed, memory_order_relaxed))
-			return fill(library, real);
-	}
-	return NULL;
-}
-
-/* A place is never filled again: somebody may be reading it. */
 COLD void onednn_closed(void)
 {
-	for (uint32_t i = 0; i < LIBRARIES_MAX; i++) {
-		/* ACQUIRE pairs with RELEASE in fill(): where it lies. */
-		const void *real = load_acquire(&libraries[i].real);
-
-		if (real && real != BEING_FILLED &&
-		    !is_where_it_was(&libraries[i], real))
-			store_relaxed(&libraries[i].real, BEING_FILLED);
-	}
+	asked_closed(&libraries);
 }
 
-/* --- a call ----------------------------------------------------------------*/
-
-static bool read_tensor(const struct library *library, const void *memory,
+static bool read_tensor(const struct functions *library, const void *memory,
 			struct tensor *tensor)
 {
 	const struct description *plain;
@@ -221,6 +139,19 @@ static double by_channel(const struct tensor *all, const struct tensor *weights)
 		       : 0;
 }
 
+/* Each weight is multiplied once for each member of the batch at each time, and
+ * back once for each of the two gradients. */
+static double by_time(const struct operands *given)
+{
+	const struct tensor *source = &given->source;
+
+	return source->rank == 3
+		       ? 2 * (double)source->dims[0] * (double)source->dims[1] *
+				 given->all_weights *
+				 (given->is_backward ? 2 : 1)
+		       : 0;
+}
+
 /* Of kinds whose count follows from their operands; 0 another. */
 static double work_of(const char *kind, const struct operands *given)
 {
@@ -233,6 +164,8 @@ static double work_of(const char *kind, const struct operands *given)
 	if (!strcmp(kind, "matmul") && source->rank > 0)
 		return 2 * product(&given->target) *
 		       (double)source->dims[source->rank - 1];
+	if (!strcmp(kind, "rnn"))
+		return by_time(given);
 	return 0;
 }
 
@@ -266,7 +199,7 @@ static void put_dims(struct text *text, const struct tensor *tensor)
 }
 
 /* As torch writes types, or oneDNN's own word. */
-static const char *type_word(const struct library *library, int type)
+static const char *type_word(const struct functions *library, int type)
 {
 	switch (type) {
 	case 1: return "c10::Half";
@@ -292,6 +225,9 @@ static bool is_input(int operand)
 static void place(struct operands *given, int operand,
 		  const struct tensor *tensor)
 {
+	given->is_backward |= operand == GRADIENT + TARGET;
+	if (operand >= WEIGHTS && operand < WEIGHTS_END)
+		given->all_weights += product(tensor);
 	switch (operand & ~GRADIENT) {
 	case SOURCE: given->source = *tensor; break;
 	case TARGET: given->target = *tensor; break;
@@ -300,7 +236,7 @@ static void place(struct operands *given, int operand,
 	}
 }
 
-static void read_operands(const struct library *library, const uint64_t *word,
+static void read_operands(const struct functions *library, const uint64_t *word,
 			  struct operands *given)
 {
 	const struct operand_given *list = (const void *)word[3];
@@ -347,7 +283,7 @@ static uint32_t name_of(int kind, const char *word)
 	return name;
 }
 
-static void describe(const struct library *library, const uint64_t *word,
+static void describe(const struct functions *library, const uint64_t *word,
 		     struct event *event)
 {
 	struct operands given = {0};
@@ -374,10 +310,10 @@ static void describe(const struct library *library, const uint64_t *word,
 void onednn_read(const void *real, const uint64_t *word, struct event *event)
 {
 	const struct quiet quiet = quiet_begin();
-	const struct library *library = library_of(real);
+	struct functions library;
 
-	if (library && word[0] && word[3])
-		describe(library, word, event);
+	if (word[0] && word[3] && asked_functions(&libraries, real, &library))
+		describe(&library, word, event);
 	quiet_end(&quiet);
 }
 

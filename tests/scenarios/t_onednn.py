@@ -15,7 +15,7 @@ LIBRARY = """
 #include <stdint.h>
 struct memory { int32_t rank; int64_t dims[12]; int32_t type; };
 static const char *const kinds[] = {"?", "reorder", "convolution", "deconvolution",
-                                    "matmul", "inner_product"};
+                                    "matmul", "inner_product", "rnn"};
 int dnnl_primitive_execute(const int *kind, void *stream, int count, void *list)
 { errno = 77; return kind ? *kind : -1; }
 int dnnl_primitive_get_primitive_desc(const int *kind, const void **found)
@@ -50,7 +50,11 @@ static struct memory weights = {5, {4, 4, 2, 3, 3}, 3}, bias = {1, {16}, 3};
 static struct memory a = {3, {5, 6, 7}, 2}, b = {3, {5, 7, 8}, 2}, c = {3, {5, 6, 8}, 2};
 static struct memory wide = {4, {2, 16, 12, 12}, 1}, flat = {2, {2, 30}, 9};
 static struct memory fields = {4, {30, 8, 12, 12}, 3};
-static int kind[] = {0, 1, 2, 3, 4, 5};
+/* Times, batch, channels; layers, directions, channels, gates, channels of the state. */
+static struct memory times = {3, {5, 3, 8}, 3}, states = {3, {5, 3, 16}, 3};
+static struct memory by_layer = {5, {1, 1, 8, 4, 16}, 3}, by_time = {5, {1, 1, 16, 4, 16}, 3};
+static struct memory peepholes = {4, {1, 1, 3, 16}, 3};
+static int kind[] = {0, 1, 2, 3, 4, 5, 6};
 static void run(int k, int count, struct given *list)
 {
 	errno = 5;
@@ -69,12 +73,17 @@ int main(void)
 	RUN(5, {1, &image}, {33, &fields}, {17, &flat});
 	RUN(1, {1, &flat}, {17, &flat});
 	RUN(4, {1, 0}, {33, &b});
+	RUN(6, {1, &times}, {33, &by_layer}, {34, &by_time}, {35, &peepholes}, {41, &bias},
+	    {17, &states});
+	RUN(6, {1, &times}, {33, &by_layer}, {34, &by_time}, {17, &states}, {129, &times},
+	    {161, &by_layer}, {162, &by_time}, {145, &states});
 	run(1, 0, 0);
 	return dnnl_primitive_execute(0, 0, 0, 0) != -1;
 }
 """
 F32 = "float"
 CONVOLUTION = 2 * (2 * 16 * 10 * 10) * (2 * 3 * 3)
+WEIGHTS = (8 + 16) * 4 * 16
 WANTED = [
     ("onednn_convolution", [[2, 8, 12, 12], [4, 4, 2, 3, 3], [16]], [F32] * 3, CONVOLUTION,
      4000),
@@ -87,6 +96,10 @@ WANTED = [
      2 * 2 * 30 * 8 * 144, 3000),
     ("onednn_reorder", [[2, 30]], ["f8"], None, 2000),
     ("onednn_matmul", [[5, 7, 8]], ["c10::BFloat16"], None, 1000),
+    ("onednn_rnn", [[5, 3, 8], [1, 1, 8, 4, 16], [1, 1, 16, 4, 16], [1, 1, 3, 16], [16]],
+     [F32] * 5, 2 * 5 * 3 * (WEIGHTS + 3 * 16), 6000),
+    ("onednn_rnn", [[5, 3, 8], [1, 1, 8, 4, 16], [1, 1, 16, 4, 16], [5, 3, 16]],
+     [F32] * 4, 2 * 2 * 5 * 3 * WEIGHTS, 8000),
 ]
 
 
@@ -156,7 +169,7 @@ def test_libraries_that_are_closed_again():
         run = traced(host, *listed, env=SHAPES)
         expect_equal((run.status, run.stdout), (0, plain(host, *listed).stdout))
         names = [one["name"] for one in run.trace.slices(cat="cpu_op")]
-        expect_equal(len(names), 10 * len(listed))
+        expect_equal(len(names), (len(WANTED) + 2) * len(listed))
         expect("onednn_convolution" in names, names)
         for one in run.trace.slices("onednn_matmul")[::2]:
             expect_equal(one["args"]["flops"], 2 * 5 * 6 * 8 * 7)
@@ -226,6 +239,63 @@ def test_debians_library():
                      ([[2, 8, 12, 12], [16, 8, 3, 3], [16]], 2 * 3200 * 72,
                       4 * (2304 + 1152 + 16 + 3200), "main"))
     expect("onednn_convolution" in harness.command("report", run.files[0]).stdout)
+
+
+RECURRENT = REAL[:REAL.index("	dnnl_dims_t s =")] + """
+	dnnl_dims_t x = {5, 3, 8}, w = {1, 1, 8, 4, 16}, u = {1, 1, 16, 4, 16}, y = {5, 3, 16};
+	dnnl_dims_t b = {1, 1, 4, 16};
+	dnnl_memory_desc_t xm, wm, um, ym, bm;
+	dnnl_primitive_desc_t pd;
+	dnnl_primitive_t p;
+	dnnl_memory_t m[5];
+	dnnl_engine_t engine;
+	dnnl_stream_t stream;
+
+	OK(dnnl_engine_create(&engine, dnnl_cpu, 0));
+	OK(dnnl_stream_create(&stream, engine, dnnl_stream_default_flags));
+	OK(MEMORY(xm, 3, x, dnnl_tnc)); OK(MEMORY(wm, 5, w, dnnl_ldigo));
+	OK(MEMORY(um, 5, u, dnnl_ldigo)); OK(MEMORY(ym, 3, y, dnnl_tnc));
+	OK(MEMORY(bm, 4, b, dnnl_ldgo));
+#if DNNL_VERSION_MAJOR >= 3
+	OK(dnnl_lstm_forward_primitive_desc_create(&pd, engine, dnnl_forward_inference,
+		dnnl_unidirectional_left2right, xm, NULL, NULL, wm, um, NULL, NULL, bm,
+		ym, NULL, NULL, 0, NULL));
+#else
+	dnnl_memory_desc_t none = {0};
+	dnnl_rnn_desc_t rd;
+	OK(dnnl_lstm_forward_desc_init(&rd, dnnl_forward_inference,
+		dnnl_unidirectional_left2right, &xm, &none, &none, &wm, &um, &bm,
+		&ym, &none, &none, 0));
+	OK(dnnl_primitive_desc_create(&pd, &rd, NULL, engine, NULL));
+#endif
+	OK(dnnl_memory_create(&m[0], AT(xm), engine, DNNL_MEMORY_ALLOCATE));
+	OK(dnnl_memory_create(&m[1], AT(wm), engine, DNNL_MEMORY_ALLOCATE));
+	OK(dnnl_memory_create(&m[2], AT(um), engine, DNNL_MEMORY_ALLOCATE));
+	OK(dnnl_memory_create(&m[3], AT(ym), engine, DNNL_MEMORY_ALLOCATE));
+	OK(dnnl_memory_create(&m[4], AT(bm), engine, DNNL_MEMORY_ALLOCATE));
+	OK(dnnl_primitive_create(&p, pd));
+	dnnl_exec_arg_t list[] = {{DNNL_ARG_SRC_LAYER, m[0]}, {DNNL_ARG_WEIGHTS_LAYER, m[1]},
+				  {DNNL_ARG_WEIGHTS_ITER, m[2]}, {DNNL_ARG_DST_LAYER, m[3]},
+				  {DNNL_ARG_BIAS, m[4]}};
+	for (int i = 0; i < 3; i++)
+		OK(dnnl_primitive_execute(p, stream, 5, list));
+	OK(dnnl_stream_wait(stream));
+	return puts("done") < 0;
+}
+"""
+
+
+def test_recurrent_networks_of_debians_library():
+    if not os.path.exists("/usr/include/dnnl.h"):
+        raise Skip("libdnnl-dev is not on this machine")
+    program = build(harness.folder(), "recurrent", RECURRENT, "-ldnnl")
+    run = same(program, env=SHAPES | {"OMP_NUM_THREADS": "2"})
+    seen = run.trace.slices("onednn_rnn")
+    expect_equal(len(seen), 3)
+    for one in seen:
+        expect_equal((one["args"]["Input Dims"], one["args"]["flops"]),
+                     ([[5, 3, 8], [1, 1, 8, 4, 16], [1, 1, 16, 4, 16], [1, 1, 4, 16]],
+                      2 * 5 * 3 * WEIGHTS))
 
 
 def test_nothing_where_nobody_asks():
