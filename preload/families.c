@@ -28,6 +28,7 @@
 #include "preload/stack/callers.h"
 #include "preload/stack/unwind.h"
 #include "preload/wait/file_io.h"
+#include "preload/wait/futex_waits.h"
 #include "preload/wait/waits.h"
 #include "preload/process/hook_hide.h"
 #include "preload/process/life.h"
@@ -141,6 +142,12 @@ void families_hide(bool is_recorded)
 bool families_are_asking(const void *code)
 {
 	return unwind_is_its_own(code);
+}
+
+long families_futex(long word, long operation, long value, long time,
+		    long other, long last)
+{
+	return futex_waits_call(word, operation, value, time, other, last);
 }
 
 uint32_t families_begin(struct session *session, uint32_t *record)

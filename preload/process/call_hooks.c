@@ -148,6 +148,8 @@ long call_syscall(long number, long a, long b, long c, long d, long e, long f)
 		return ask_memory(b);
 	if (unlikely(number == SYS_exit_group))
 		life_end();
+	if (number == SYS_futex && unlikely(gate_bits() & GATE_WAIT))
+		return families_futex(a, b, c, d, e, f);
 	return real.syscall(number, a, b, c, d, e, f);
 }
 

@@ -41,6 +41,10 @@ const char *families_reason(uint64_t used_ns);
  * read? */
 bool families_are_asking(const void *code);
 
+/* syscall(SYS_futex, ...) while waits are recorded. */
+long families_futex(long word, long operation, long value, long time,
+		    long other, long last);
+
 /* A session has been made; no other thread knows it yet.  Returns the gate's
  * bits that are wanted as long as the process lives, and in *record those that
  * follow the windows. */

@@ -33,9 +33,11 @@
 #include <stdint.h>
 #include <sys/epoll.h>
 #include <sys/select.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/types.h>
 #include <sys/uio.h>
+#include <sys/wait.h>
 #include <stdio.h>
 #include <threads.h>
 #include <time.h>
@@ -164,6 +166,18 @@
 						int flags))		\
 	X(libc, LATE, waitpid,        pid_t,  (pid_t pid, int *status,	\
 					       int options))		\
+	X(libc, LATE, wait4,          pid_t,  (pid_t pid, int *status,	\
+					       int options, struct rusage *used)) \
+	X(libc, LATE, waitid,         int,    (idtype_t kind, id_t id,	\
+					       siginfo_t *info, int options)) \
+	X(libc, LATE, pselect,        int,    (int count, fd_set *read,	\
+					       fd_set *write, fd_set *other, \
+					       const struct timespec *time, \
+					       const sigset_t *mask))	\
+	X(libc, LATE, sendmsg,        ssize_t, (int fd, const struct msghdr *message, \
+						int flags))		\
+	X(libc, LATE, sleep,          unsigned int, (unsigned int seconds)) \
+	X(libc, LATE, pthread_barrier_wait, int, (pthread_barrier_t *barrier)) \
 	X(libc, REST, pthread_mutex_lock, int, (pthread_mutex_t *mutex)) \
 	X(libc, REST, pthread_rwlock_rdlock, int, (pthread_rwlock_t *lock)) \
 	X(libc, REST, pthread_rwlock_wrlock, int, (pthread_rwlock_t *lock)) \

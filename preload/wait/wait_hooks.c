@@ -56,6 +56,17 @@
 	  (fd, message, flags))						\
 	X(pid_t, waitpid, (pid_t pid, int *status, int options),	\
 	  (pid, status, options))					\
+	X(pid_t, wait4, (pid_t pid, int *status, int options,		\
+			 struct rusage *used),				\
+	  (pid, status, options, used))					\
+	X(int, waitid, (idtype_t kind, id_t id, siginfo_t *info, int options), \
+	  (kind, id, info, options))					\
+	X(int, pselect, (int count, fd_set *read_set, fd_set *write_set, \
+			 fd_set *other, const struct timespec *time,	\
+			 const sigset_t *mask),				\
+	  (count, read_set, write_set, other, time, mask))		\
+	X(ssize_t, sendmsg, (int fd, const struct msghdr *message, int flags), \
+	  (fd, message, flags))						\
 	X(int, fsync, (int fd), (fd))					\
 	X(int, fdatasync, (int fd), (fd))
 
@@ -109,13 +120,16 @@
 	  (semaphore, until), semaphore)				\
 	X(FAIL_ERRNO, sem_clockwait, (sem_t *semaphore, clockid_t clock, \
 				      const struct timespec *until),	\
-	  (semaphore, clock, until), semaphore)
+	  (semaphore, clock, until), semaphore)			\
+	X(FAIL_RETURNS, pthread_barrier_wait, (pthread_barrier_t *barrier), \
+	  (barrier), barrier)
 /* clang-format on */
 
 enum wait_call {
 #define X(returns, name, ...) CALL_##name,
 	WAITING_CALLS(X) FILE_CALLS(X) RETURNING_CALLS(X) CALL_READ_OTHER,
 	CALL_WRITE_OTHER, /* of what is no file */
+	CALL_sleep,
 	CALL_pthread_join,
 	CALL_thrd_join,
 	WOKEN_CALLS(X)
@@ -128,7 +142,8 @@ static const char words[CALL_COUNT][32] = {
 #define X(returns, name, ...) "wait: " #name,
 	WAITING_CALLS(X) FILE_CALLS(X)
 		RETURNING_CALLS(X) "wait: read (pipe or socket)",
-	"wait: write (pipe or socket)", "wait: pthread_join", "wait: thrd_join",
+	"wait: write (pipe or socket)", "wait: sleep", "wait: pthread_join",
+	"wait: thrd_join",
 	WOKEN_CALLS(X)
 #undef X
 #define X(name, word) word,
@@ -239,6 +254,28 @@ void waits_lock_ends(enum wait_lock lock, uint64_t start,
 		record((unsigned int)CALL_LOCKS + lock, start, other);
 }
 
+/* One that was woken once knows by whom. */
+static void know_waker(struct wait_other *other, uint64_t before)
+{
+	other->signals =
+		wakers_since(other->object, before,
+			     wakers_look(other->object), &other->tid);
+	if (other->signals)
+		other->how = other->signals == 1 ? WAIT_WOKEN_BY
+						 : WAIT_SIGNALLED_BY;
+	else
+		other->tid = 0;
+}
+
+void waits_woken(enum wait_lock lock, uint64_t start, const void *object,
+		 uint64_t before)
+{
+	struct wait_other other = {.object = object};
+
+	know_waker(&other, before);
+	waits_lock_ends(lock, start, &other);
+}
+
 /* Who waits for a pipe waits for another process, and not for a disk. */
 static COLD __attribute__((noinline)) void
 put_file(enum wait_call call, int fd, uint64_t start, uint64_t ended)
@@ -266,19 +303,12 @@ static COLD void end_file(enum wait_call call, enum file_verb verb, int fd,
 		put_file(call, fd, start, ended);
 }
 
-/* One that was woken once knows by whom. */
 static COLD void end_woken(enum wait_call call, uint64_t start,
 			   const void *object, uint64_t before)
 {
 	struct wait_other other = {.object = object};
 
-	other.signals =
-		wakers_since(object, before, wakers_look(object), &other.tid);
-	if (other.signals)
-		other.how =
-			other.signals == 1 ? WAIT_WOKEN_BY : WAIT_SIGNALLED_BY;
-	else
-		other.tid = 0;
+	know_waker(&other, before);
 	if (is_gil(object) && gate_bits() & (GATE_WAIT | GATE_PYTHON))
 		record((unsigned int)CALL_LOCKS + WAIT_LOCK_gil, start, &other);
 	else if (gate_bits() & GATE_WAIT)
@@ -357,6 +387,22 @@ FILE_CALLS(X)
 	}
 RETURNING_CALLS(X)
 #undef X
+
+/* It says what is left where a signal ended it. */
+WAIT_HOOK unsigned int sleep(unsigned int seconds)
+{
+	const uint64_t start = begin();
+	unsigned int left;
+
+	LOOK_UP(sleep);
+	if (unlikely(!real.sleep))
+		return seconds;
+	if (likely(!start))
+		return real.sleep(seconds);
+	left = real.sleep(seconds);
+	end(CALL_sleep, start);
+	return left;
+}
 
 #define FAIL_RETURNS return EAGAIN
 #define FAIL_C11     return thrd_error

@@ -33,7 +33,8 @@ static inline bool waits_are_wanted(void)
 	X(rdlock, "wait: pthread_rwlock_rdlock")			\
 	X(wrlock, "wait: pthread_rwlock_wrlock")			\
 	X(mtx,    "wait: mtx_lock")					\
-	X(gil,    "wait: GIL")
+	X(gil,    "wait: GIL")						\
+	X(futex,  "wait: futex")
 /* clang-format on */
 
 enum wait_lock {
@@ -54,6 +55,11 @@ struct wait_other {
 /* The wait for a lock is over. */
 void waits_lock_ends(enum wait_lock lock, uint64_t start,
 		     const struct wait_other *other);
+
+/* The same where somebody may have signalled `object` since wakers_look() gave
+ * `before`. */
+void waits_woken(enum wait_lock lock, uint64_t start, const void *object,
+		 uint64_t before);
 
 /* The thread has got its record: who joins it learns its number. */
 void waits_thread_entered(const struct thread *thread);

@@ -368,6 +368,29 @@ def test_other_calls_that_wait():
         expect([one for one in waits(done.trace, call) if one["dur"] > 2000], call)
 
 
+def test_barriers_futexes_children_and_sockets():
+    """Who wakes is named where it is known; what runtimes ask the kernel for
+    themselves is seen, too."""
+    done = same("more_waits", env={"TRACEPROF_WAITS": "1"})
+    main = done.trace.events[0]["pid"]
+
+    def long(call, least=5000):
+        found = [one for one in waits(done.trace, call)
+                 if one["dur"] > least and one["tid"] == main]
+        expect(found, f"no wait in {call}")
+        return found
+
+    for call in ("sendmsg", "wait4", "waitid", "pselect"):
+        long(call)
+    long("sleep", 900000)
+    expect(long("pthread_barrier_wait")[0]["args"]["object"].startswith("0x"))
+    other = {one["tid"] for one in waits(done.trace, "poll") if one["tid"] != main}
+    expect_equal(len(other), 1, "other threads")
+    woken = long("futex")
+    expect_equal({one["args"].get("woken by") for one in woken}, other)
+    expect_equal(len(woken), 2, "one by each operation")
+
+
 def test_a_handler_may_interrupt_an_allocation():
     """The first that is seen of a thread is what its handler calls."""
     same("handler_posts", env={**SAMPLED, "TRACEPROF_SAMPLE": "0",
