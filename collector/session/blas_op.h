@@ -22,6 +22,12 @@
 	X(QR)		/* of m x n */					\
 	X(SOLVE)	/* n x n, with k right sides */			\
 	X(SOLVE_LU)	/* the same, decomposed before */		\
+	X(INVERSE_LU)	/* of n x n, decomposed before */		\
+	X(INVERSE_CHOLESKY)						\
+	X(MAKE_Q)	/* m x n, of k reflectors */			\
+	X(APPLY_LEFT)	/* k reflectors, to m x n */			\
+	X(APPLY_RIGHT)							\
+	X(QUERY)	/* how much work space m x n takes */		\
 	X(SPECTRUM)	/* of m x n (singular, eigenvalues) */		\
 	X(PRIMITIVE)	/* oneDNN's: flops and bytes, in place of sizes */
 

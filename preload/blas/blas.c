@@ -39,7 +39,14 @@ enum place_set {
 	SOLVE_LU,
 	SVD,
 	EIGEN,
+	EIGEN_GENERAL,
 	LEAST,
+	EIGEN_RANGE,
+	SVD_BY_PART,
+	INVERSE_LU,
+	INVERSE_CHOLESKY,
+	MAKE_Q,
+	APPLY_Q,
 	ASKED
 };
 
@@ -49,31 +56,42 @@ struct places {
 	uint8_t op;
 	int8_t side, trans[2], m, n, k;
 	int8_t batch; /* counted from the end, 0 none */
+	/* How large the work space is, 0 none: -1 asks how large it should be,
+	 * and nothing is computed. */
+	int8_t space;
 };
 
 static const struct places places[] = {
-	[GEMM] = {BLAS_GEMM, NO, {0, 1}, 2, 3, 4, 0},
-	[GEMV] = {BLAS_GEMV, NO, {0, NO}, 1, 2, NO, 0},
-	[RANK_K] = {BLAS_RANK_K, NO, {1, NO}, NO, 2, 3, 0},
-	[TRIANGLE] = {BLAS_TRIANGLE, 0, {2, NO}, 4, 5, NO, 0},
-	[SYMMETRIC] = {BLAS_SYMMETRIC, 0, {NO, NO}, 2, 3, NO, 0},
-	[GEMM_BATCH] = {BLAS_GEMM, NO, {0, 1}, 2, 3, 4, 0},
-	[CUDA_GROUPS_EX] = {BLAS_GEMM, NO, {0, 1}, 2, 3, 4, 0},
-	[GEMM_STRIDED] = {BLAS_GEMM, NO, {0, 1}, 2, 3, 4, 1},
-	[CUDA_STRIDED] = {BLAS_GEMM, NO, {0, 1}, 2, 3, 4, 1},
-	[CUDA_BATCHED] = {BLAS_GEMM, NO, {0, 1}, 2, 3, 4, 1},
-	[CUDA_EX] = {BLAS_GEMM, NO, {0, 1}, 2, 3, 4, 0},
-	[CUDA_STRIDED_EX] = {BLAS_GEMM, NO, {0, 1}, 2, 3, 4, 3},
-	[CUDA_BATCHED_EX] = {BLAS_GEMM, NO, {0, 1}, 2, 3, 4, 3},
-	[LU] = {BLAS_LU, NO, {NO, NO}, 0, 1, NO, 0},
-	[CHOLESKY] = {BLAS_CHOLESKY, NO, {NO, NO}, 1, 1, NO, 0},
-	[QR] = {BLAS_QR, NO, {NO, NO}, 0, 1, NO, 0},
-	[SOLVE] = {BLAS_SOLVE, NO, {NO, NO}, 0, 0, 1, 0},
-	[SOLVE_LU] = {BLAS_SOLVE_LU, NO, {0, NO}, 1, 1, 2, 0},
-	[SVD] = {BLAS_SPECTRUM, NO, {NO, NO}, 1, 2, NO, 0},
-	[EIGEN] = {BLAS_SPECTRUM, NO, {NO, NO}, 2, 2, NO, 0},
-	[LEAST] = {BLAS_SPECTRUM, NO, {NO, NO}, 0, 1, NO, 0},
-	[ASKED] = {BLAS_NONE, NO, {NO, NO}, NO, NO, NO, 0},
+	[GEMM] = {BLAS_GEMM, NO, {0, 1}, 2, 3, 4, 0, 0},
+	[GEMV] = {BLAS_GEMV, NO, {0, NO}, 1, 2, NO, 0, 0},
+	[RANK_K] = {BLAS_RANK_K, NO, {1, NO}, NO, 2, 3, 0, 0},
+	[TRIANGLE] = {BLAS_TRIANGLE, 0, {2, NO}, 4, 5, NO, 0, 0},
+	[SYMMETRIC] = {BLAS_SYMMETRIC, 0, {NO, NO}, 2, 3, NO, 0, 0},
+	[GEMM_BATCH] = {BLAS_GEMM, NO, {0, 1}, 2, 3, 4, 0, 0},
+	[CUDA_GROUPS_EX] = {BLAS_GEMM, NO, {0, 1}, 2, 3, 4, 0, 0},
+	[GEMM_STRIDED] = {BLAS_GEMM, NO, {0, 1}, 2, 3, 4, 1, 0},
+	[CUDA_STRIDED] = {BLAS_GEMM, NO, {0, 1}, 2, 3, 4, 1, 0},
+	[CUDA_BATCHED] = {BLAS_GEMM, NO, {0, 1}, 2, 3, 4, 1, 0},
+	[CUDA_EX] = {BLAS_GEMM, NO, {0, 1}, 2, 3, 4, 0, 0},
+	[CUDA_STRIDED_EX] = {BLAS_GEMM, NO, {0, 1}, 2, 3, 4, 3, 0},
+	[CUDA_BATCHED_EX] = {BLAS_GEMM, NO, {0, 1}, 2, 3, 4, 3, 0},
+	[LU] = {BLAS_LU, NO, {NO, NO}, 0, 1, NO, 0, 0},
+	[CHOLESKY] = {BLAS_CHOLESKY, NO, {NO, NO}, 1, 1, NO, 0, 0},
+	[QR] = {BLAS_QR, NO, {NO, NO}, 0, 1, NO, 0, 6},
+	[SOLVE] = {BLAS_SOLVE, NO, {NO, NO}, 0, 0, 1, 0, 0},
+	[SOLVE_LU] = {BLAS_SOLVE_LU, NO, {0, NO}, 1, 1, 2, 0, 0},
+	[SVD] = {BLAS_SPECTRUM, NO, {NO, NO}, 1, 2, NO, 0, 11},
+	[EIGEN] = {BLAS_SPECTRUM, NO, {NO, NO}, 2, 2, NO, 0, 7},
+	[EIGEN_GENERAL] = {BLAS_SPECTRUM, NO, {NO, NO}, 2, 2, NO, 0, 0},
+	[LEAST] = {BLAS_SPECTRUM, NO, {NO, NO}, 0, 1, NO, 0, 11},
+	[EIGEN_RANGE] = {BLAS_SPECTRUM, NO, {NO, NO}, 3, 3, NO, 0, 17},
+	[SVD_BY_PART] = {BLAS_SPECTRUM, NO, {NO, NO}, 2, 3, NO, 0, 12},
+	[INVERSE_LU] = {BLAS_INVERSE_LU, NO, {NO, NO}, 0, 0, NO, 0, 5},
+	[INVERSE_CHOLESKY] =
+		{BLAS_INVERSE_CHOLESKY, NO, {NO, NO}, 1, 1, NO, 0, 0},
+	[MAKE_Q] = {BLAS_MAKE_Q, NO, {NO, NO}, 0, 1, 2, 0, 7},
+	[APPLY_Q] = {BLAS_APPLY_LEFT, NO, {1, NO}, 2, 3, 4, 0, 11},
+	[ASKED] = {BLAS_NONE, NO, {NO, NO}, NO, NO, NO, 0, 0},
 };
 
 /* Of an X, cuBLAS says the type of A in this place, as cudaDataType counts. */
@@ -212,6 +230,10 @@ static void read_sizes(const struct blas_call *call, struct event *event)
 	event->blas.k = at->k == NO ? 0 : clip(value(call, at->k));
 	if (at->op == BLAS_RANK_K)
 		event->blas.m = event->blas.n;
+	if (at->space && value(call, at->space) == -1)
+		event->blas.op = BLAS_QUERY;
+	else if (row->places == APPLY_Q && letter(call, 0, false) == 'R')
+		event->blas.op = BLAS_APPLY_RIGHT;
 	if (at->side != NO)
 		event->blas.k = letter(call, at->side, false) == 'R'
 					? event->blas.n
@@ -242,12 +264,14 @@ static uint64_t call_real(const struct blas_frame *frame,
 			 uint64_t, uint64_t, uint64_t, uint64_t, uint64_t,
 			 uint64_t, uint64_t, uint64_t, uint64_t, uint64_t,
 			 uint64_t, uint64_t, uint64_t, uint64_t, uint64_t,
-			 uint64_t, uint64_t, uint64_t, uint64_t);
+			 uint64_t, uint64_t, uint64_t, uint64_t, uint64_t,
+			 uint64_t, uint64_t);
 
 	*(void **)&real = blas_real(call->function, call->from);
 	return real(frame->x0, frame->x1, w[0], w[1], w[2], w[3], w[4], w[5],
 		    w[6], w[7], w[8], w[9], w[10], w[11], w[12], w[13], w[14],
-		    w[15], w[16], w[17], w[18], w[19], w[20], w[21], w[22]);
+		    w[15], w[16], w[17], w[18], w[19], w[20], w[21], w[22],
+		    w[23], w[24], w[25]);
 }
 
 static uint32_t name_of(enum blas_function function)

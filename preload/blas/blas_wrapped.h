@@ -88,7 +88,29 @@
 	BLAS_F(X, dsyevd, EIGEN, D, 13)					\
 	BLAS_F(X, cheevd, EIGEN, C, 15)					\
 	BLAS_F(X, zheevd, EIGEN, Z, 15)					\
-	BLAS_FORTRAN(X, geev, EIGEN, 16)				\
+	BLAS_FORTRAN(X, geev, EIGEN_GENERAL, 16)			\
+	BLAS_F(X, ssyev, EIGEN, S, 11)					\
+	BLAS_F(X, dsyev, EIGEN, D, 11)					\
+	BLAS_F(X, cheev, EIGEN, C, 12)					\
+	BLAS_F(X, zheev, EIGEN, Z, 12)					\
+	BLAS_F(X, ssyevr, EIGEN_RANGE, S, 24)				\
+	BLAS_F(X, dsyevr, EIGEN_RANGE, D, 24)				\
+	BLAS_F(X, cheevr, EIGEN_RANGE, C, 26)				\
+	BLAS_F(X, zheevr, EIGEN_RANGE, Z, 26)				\
+	BLAS_F(X, sgesvd, SVD_BY_PART, S, 16)				\
+	BLAS_F(X, dgesvd, SVD_BY_PART, D, 16)				\
+	BLAS_F(X, cgesvd, SVD_BY_PART, C, 17)				\
+	BLAS_F(X, zgesvd, SVD_BY_PART, Z, 17)				\
+	BLAS_FORTRAN(X, getri, INVERSE_LU, 7)				\
+	BLAS_FORTRAN(X, potri, INVERSE_CHOLESKY, 6)			\
+	BLAS_F(X, sorgqr, MAKE_Q, S, 9)					\
+	BLAS_F(X, dorgqr, MAKE_Q, D, 9)					\
+	BLAS_F(X, cungqr, MAKE_Q, C, 9)					\
+	BLAS_F(X, zungqr, MAKE_Q, Z, 9)					\
+	BLAS_F(X, sormqr, APPLY_Q, S, 15)				\
+	BLAS_F(X, dormqr, APPLY_Q, D, 15)				\
+	BLAS_F(X, cunmqr, APPLY_Q, C, 15)				\
+	BLAS_F(X, zunmqr, APPLY_Q, Z, 15)				\
 	BLAS_F(X, sgelsd, LEAST, S, 14)					\
 	BLAS_F(X, dgelsd, LEAST, D, 14)					\
 	BLAS_F(X, cgelsd, LEAST, C, 15)					\
@@ -122,7 +144,7 @@
 	X(dnnl_primitive_execute, ONEDNN, ASKED, X, 4)
 /* clang-format on */
 
-#define BLAS_WORDS_MAX 23
+#define BLAS_WORDS_MAX 26
 
 enum blas_function {
 #define X(name, how, op, type, words) BLAS_AT_##name,

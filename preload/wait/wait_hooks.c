@@ -142,7 +142,9 @@ static const char words[CALL_COUNT][32] = {
 #define X(returns, name, ...) "wait: " #name,
 	WAITING_CALLS(X) FILE_CALLS(X)
 		RETURNING_CALLS(X) "wait: read (pipe or socket)",
-	"wait: write (pipe or socket)", "wait: sleep", "wait: pthread_join",
+	"wait: write (pipe or socket)",
+	"wait: sleep",
+	"wait: pthread_join",
 	"wait: thrd_join",
 	WOKEN_CALLS(X)
 #undef X
@@ -257,12 +259,11 @@ void waits_lock_ends(enum wait_lock lock, uint64_t start,
 /* One that was woken once knows by whom. */
 static void know_waker(struct wait_other *other, uint64_t before)
 {
-	other->signals =
-		wakers_since(other->object, before,
-			     wakers_look(other->object), &other->tid);
+	other->signals = wakers_since(other->object, before,
+				      wakers_look(other->object), &other->tid);
 	if (other->signals)
-		other->how = other->signals == 1 ? WAIT_WOKEN_BY
-						 : WAIT_SIGNALLED_BY;
+		other->how =
+			other->signals == 1 ? WAIT_WOKEN_BY : WAIT_SIGNALLED_BY;
 	else
 		other->tid = 0;
 }

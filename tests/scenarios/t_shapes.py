@@ -44,7 +44,7 @@ def parameters(words):
 
 def library(place, functions, name="libsim.so", *flags):
     """Each function says whether it got what the program gave, and leaves errno."""
-    source = ["#include <errno.h>", "#include <stdio.h>", "long expected[23];",
+    source = ["#include <errno.h>", "#include <stdio.h>", "long expected[26];",
               "static void look(const char *name, double x0, double x1, long *a, int n)",
               "{ int bad = x0 != 1.5 || x1 != -2.25;",
               "for (int i = 0; i < n; i++) bad |= a[i] != expected[i];",
@@ -76,8 +76,8 @@ def arguments(how, places, words):
 
 def caller(place, functions, *flags):
     lines = ["#include <errno.h>", "#include <stdio.h>", "extern long expected[];",
-             "static long slot[23], letters_[1] = {84};", "int main(void) {",
-             "for (int i = 0; i < 23; i++) slot[i] = i < 2 ? 84 : 8 + i;"]
+             "static long slot[26], letters_[1] = {84};", "int main(void) {",
+             "for (int i = 0; i < 26; i++) slot[i] = i < 2 ? 84 : 8 + i;"]
     for function, how, places, _, words in functions:
         kind = "int" if how.endswith("32") else "long"
         letter = "char" if how[0] == "F" else "int"
@@ -130,7 +130,8 @@ def test_each_function_is_handed_on_as_it_came():
 CALLS = """
 extern void dgemm_(), sgemm_(), dgemv_(), dsyrk_(), zherk_(), dtrsm_(), dsymm_();
 extern void dgetrf_(), dpotrf_(), dgeqrf_(), dgesv_(), dgesdd_(), zgemm_();
-static int m = 30, n = 20, k = 7, one = 1;
+extern void dgetri_(), dpotri_(), dorgqr_(), dormqr_(), dsyevr_(), dgesvd_(), dsyev_();
+static int m = 30, n = 20, k = 7, one = 1, ask = -1;
 static double x = 1, a[4096];
 int main(void)
 {
@@ -146,6 +147,17 @@ int main(void)
 	dgeqrf_(&m, &n, a, &m, a, a, &one, &one);
 	dgesv_(&n, &k, a, &n, a, a, &n, &one);
 	dgesdd_("N", &m, &n, a, &m, a, a, &m, a, &n, a, &one, a, &one, 1L);
+	dgetri_(&n, a, &n, a, a, &one, &one);
+	dpotri_("U", &n, a, &n, &one, 1L);
+	dorgqr_(&m, &n, &k, a, &m, a, a, &one, &one);
+	dormqr_("L", "T", &m, &n, &k, a, &m, a, a, &m, a, &one, &one, 1L, 1L);
+	dormqr_("R", "N", &m, &n, &k, a, &m, a, a, &m, a, &one, &one, 1L, 1L);
+	dsyevr_("V", "A", "U", &n, a, &n, &x, &x, &one, &one, &x, &one, a, a, &n, a, a, &one, a,
+		&one, &one, 1L, 1L, 1L);
+	dgesvd_("N", "N", &m, &n, a, &m, a, a, &m, a, &n, a, &one, &one, 1L, 1L);
+	dsyev_("V", "U", &n, a, &n, a, a, &one, &one, 1L, 1L);
+	dgeqrf_(&m, &n, a, &m, a, a, &ask, &one);
+	dormqr_("R", "N", &m, &n, &k, a, &m, a, a, &m, a, &ask, &one, 1L, 1L);
 	return 0;
 }
 """
@@ -177,12 +189,25 @@ def test_flops_and_bytes():
         ("dgesv_", [[n, n], [n, k]], int(2 * n ** 3 / 3 + 2 * n * n * k),
          8 * (2 * n * n + 2 * n * k)),
         ("dgesdd_", [[m, n]], None, None),
+        ("dgetri_", [[n, n]], 4 * n ** 3 // 3, 8 * 2 * n * n),
+        ("dpotri_", [[n, n]], 2 * n ** 3 // 3, 8 * n * (n + 1)),
+        ("dorgqr_", [[m, n]], int(4 * m * n * k - 2 * (m + n) * k * k + 4 * k ** 3 / 3),
+         8 * 2 * m * n),
+        ("dormqr_", [[m, n]], 4 * m * n * k - 2 * n * k * k, 8 * (m * k + 2 * m * n)),
+        ("dormqr_", [[m, n]], 4 * m * n * k - 2 * m * k * k, 8 * (n * k + 2 * m * n)),
+        ("dsyevr_", [[n, n]], None, None),
+        ("dgesvd_", [[m, n]], None, None),
+        ("dsyev_", [[n, n]], None, None),
+        ("dgeqrf_", [[m, n]], None, None),
+        ("dormqr_", [[m, n]], None, None),
     ]
     run = same(program, env=SHAPES)
     seen = [(one["name"], one["args"]["Input Dims"], one["args"].get("flops"),
              one["args"].get("bytes")) for one in run.trace.slices(cat="cpu_op")]
     expect_equal(seen, wanted)
     expect_equal(run.trace.slices("dgemm_")[0]["args"]["trans"], "NT")
+    expect_equal([one["args"].get("query") for one in run.trace.slices("dgeqrf_")],
+                 [None, True], "one that only asks for the size of its work space")
     stacked = traced(program, env=SHAPES | {"TRACEPROF_STACK": "blas"}).trace
     first = stacked.slices("dgemm_")[0]["args"]
     expect(first["Call stack"].split(";")[0].endswith(": main"), first)

@@ -31,7 +31,8 @@ EXPORTS = re.compile(
     r"|_ZN3c1027reportMemoryUsageToProfilerEPvlmmNS_6DeviceE"
     r"|(__cuda|cuda|cu|nccl|cblas_)\w+|dnnl_primitive_execute"
     r"|(scipy_|scipy_cblas_)?[sdcz](gemm|gemv|syrk|herk|trsm|trmm|symm|getrf|potrf"
-    r"|geqrf|gesv|getrs|gesdd|syevd|heevd|geev|gelsd|gemm_batch)(64_|_64_|_)?")
+    r"|geqrf|gesv|getrs|gesdd|syevd|heevd|geev|gelsd|gemm_batch|gesvd|syevr?|heevr?|getri|potri"
+    r"|orgqr|ungqr|ormqr|unmqr)(64_|_64_|_)?")
 
 
 def library():

@@ -76,6 +76,12 @@ static double flops_of(const struct event *event)
 			    least * least * least / 3);
 	case BLAS_SOLVE: return 2 * n * n * n / 3 + 2 * n * n * k;
 	case BLAS_SOLVE_LU: return 2 * n * n * k;
+	case BLAS_INVERSE_LU: return 4 * n * n * n / 3;
+	case BLAS_INVERSE_CHOLESKY: return 2 * n * n * n / 3;
+	case BLAS_MAKE_Q:
+		return 4 * m * n * k - 2 * (m + n) * k * k + 4 * k * k * k / 3;
+	case BLAS_APPLY_LEFT: return 4 * m * n * k - 2 * n * k * k;
+	case BLAS_APPLY_RIGHT: return 4 * m * n * k - 2 * m * k * k;
 	default: return 0;
 	}
 }
@@ -93,6 +99,11 @@ static double numbers_of(const struct event *event)
 	case BLAS_CHOLESKY: return n * (n + 1);
 	case BLAS_SOLVE: return 2 * n * n + 2 * n * k;
 	case BLAS_SOLVE_LU: return n * n + 2 * n * k;
+	case BLAS_INVERSE_LU: return 2 * n * n;
+	case BLAS_INVERSE_CHOLESKY: return n * (n + 1);
+	case BLAS_APPLY_LEFT: return m * k + 2 * m * n;
+	case BLAS_APPLY_RIGHT: return n * k + 2 * m * n;
+	case BLAS_MAKE_Q:
 	case BLAS_LU:
 	case BLAS_QR: return 2 * m * n;
 	default: return 0;
@@ -186,6 +197,8 @@ void blas_json(struct writer_state *state, const struct event *event)
 		put_named_shapes(state, event);
 	else
 		put_shapes(json, event, types[event->blas.type].word);
+	if (event->blas.op == BLAS_QUERY)
+		json_raw(json, ",\"query\":true");
 	put_trans(json, event->blas.trans);
 	if (work.flops > 0)
 		json_pair_u64(json, SCHEMA_FLOPS, (uint64_t)work.flops);
