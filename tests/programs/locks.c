@@ -5,6 +5,7 @@
  * other by a condition, and by a semaphore.  Prints what each call returned,
  * and what locks of all kinds answer to their owner.
  */
+#include "asleep.h"
 #include <errno.h>
 #include <poll.h>
 #include <pthread.h>
@@ -18,28 +19,11 @@
 #include <time.h>
 #include <unistd.h>
 
-#define HOLD_MS 20
-
 static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
 static pthread_rwlock_t lock = PTHREAD_RWLOCK_INITIALIZER;
 static pthread_cond_t condition = PTHREAD_COND_INITIALIZER;
 static sem_t semaphore, turn;
 static int is_set, wanted;
-
-/* Until the first thread has been asleep for a while. */
-static void see_it_sleep(void)
-{
-	char text[256];
-
-	for (int looks = 0; looks < 4; looks++) {
-		FILE *stat = fopen("/proc/self/stat", "r");
-
-		poll(NULL, 0, HOLD_MS / 4);
-		if (!fgets(text, sizeof(text), stat) || !strstr(text, ") S"))
-			looks = -1;
-		fclose(stat);
-	}
-}
 
 static void hold(void)
 {

@@ -4,6 +4,7 @@
  * children, sockets and time.  The first thread waits; the other comes when it
  * sees it asleep.  Prints what each call returned.
  */
+#include "asleep.h"
 #include <errno.h>
 #include <linux/futex.h>
 #include <poll.h>
@@ -18,27 +19,16 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#define HOLD_MS 20
-
 static pthread_barrier_t barrier;
 static atomic_int word, turn;
 static int ends[2];
 
-/* Until the first thread has been asleep for a while in what it said. */
-static void see_it_sleep(int wanted)
+/* Until it has said that it comes to this, and sleeps in it. */
+static void see_it_come(int wanted)
 {
-	char text[256];
-
 	while (atomic_load(&turn) != wanted)
 		poll(NULL, 0, 1);
-	for (int looks = 0; looks < 4; looks++) {
-		FILE *stat = fopen("/proc/self/stat", "r");
-
-		poll(NULL, 0, HOLD_MS / 4);
-		if (!fgets(text, sizeof(text), stat) || !strstr(text, ") S"))
-			looks = -1;
-		fclose(stat);
-	}
+	see_it_sleep();
 }
 
 static long futex(int operation, int value)
@@ -52,14 +42,14 @@ static void *other(void *unused)
 	static char data[1 << 16];
 
 	(void)unused;
-	see_it_sleep(1);
+	see_it_come(1);
 	pthread_barrier_wait(&barrier);
 	for (int i = 2; i < 4; i++) {
-		see_it_sleep(i);
+		see_it_come(i);
 		atomic_store(&word, i);
 		futex(i == 2 ? FUTEX_WAKE : FUTEX_WAKE_BITSET, 1);
 	}
-	see_it_sleep(4);
+	see_it_come(4);
 	while (recv(ends[1], data, sizeof(data), MSG_DONTWAIT) > 0)
 		;
 	return NULL;

@@ -175,7 +175,7 @@ def test_libraries_that_are_closed_again():
             expect_equal(one["args"]["flops"], 2 * 5 * 6 * 8 * 7)
 
 
-REAL = """
+START = """
 #include <dnnl.h>
 #include <stdio.h>
 #define OK(x) do { if (x) { printf("failed: %s\\n", #x); return 1; } } while (0)
@@ -186,19 +186,35 @@ REAL = """
 #define MEMORY(md, rank, dims, tag) dnnl_memory_desc_init_by_tag(&md, rank, dims, dnnl_f32, tag)
 #define AT(md) &md
 #endif
+static dnnl_engine_t engine;
+static dnnl_stream_t stream;
+static int begin(void)
+{
+	OK(dnnl_engine_create(&engine, dnnl_cpu, 0));
+	OK(dnnl_stream_create(&stream, engine, dnnl_stream_default_flags));
+	return 0;
+}
+static int run(dnnl_primitive_desc_t pd, int count, const dnnl_exec_arg_t *list)
+{
+	dnnl_primitive_t p;
+
+	OK(dnnl_primitive_create(&p, pd));
+	for (int i = 0; i < 3; i++)
+		OK(dnnl_primitive_execute(p, stream, count, list));
+	OK(dnnl_stream_wait(stream));
+	return puts("done") < 0;
+}
+"""
+CONVOLVES = START + """
 int main(void)
 {
 	dnnl_dims_t s = {2, 8, 12, 12}, w = {16, 8, 3, 3}, d = {2, 16, 10, 10}, b = {16};
 	dnnl_dims_t strides = {1, 1}, pad = {0, 0};
 	dnnl_memory_desc_t sm, wm, dm, bm;
 	dnnl_primitive_desc_t pd;
-	dnnl_primitive_t p;
 	dnnl_memory_t m[4];
-	dnnl_engine_t engine;
-	dnnl_stream_t stream;
 
-	OK(dnnl_engine_create(&engine, dnnl_cpu, 0));
-	OK(dnnl_stream_create(&stream, engine, dnnl_stream_default_flags));
+	OK(begin());
 	OK(MEMORY(sm, 4, s, dnnl_nchw)); OK(MEMORY(wm, 4, w, dnnl_oihw));
 	OK(MEMORY(dm, 4, d, dnnl_nchw)); OK(MEMORY(bm, 1, b, dnnl_x));
 #if DNNL_VERSION_MAJOR >= 3
@@ -215,13 +231,9 @@ int main(void)
 	OK(dnnl_memory_create(&m[1], AT(wm), engine, DNNL_MEMORY_ALLOCATE));
 	OK(dnnl_memory_create(&m[2], AT(bm), engine, DNNL_MEMORY_ALLOCATE));
 	OK(dnnl_memory_create(&m[3], AT(dm), engine, DNNL_MEMORY_ALLOCATE));
-	OK(dnnl_primitive_create(&p, pd));
 	dnnl_exec_arg_t list[] = {{DNNL_ARG_SRC, m[0]}, {DNNL_ARG_WEIGHTS, m[1]},
 				  {DNNL_ARG_BIAS, m[2]}, {DNNL_ARG_DST, m[3]}};
-	for (int i = 0; i < 3; i++)
-		OK(dnnl_primitive_execute(p, stream, 4, list));
-	OK(dnnl_stream_wait(stream));
-	return puts("done") < 0;
+	return run(pd, 4, list);
 }
 """
 
@@ -229,7 +241,7 @@ int main(void)
 def test_debians_library():
     if not os.path.exists("/usr/include/dnnl.h"):
         raise Skip("libdnnl-dev is not on this machine")
-    program = build(harness.folder(), "real", REAL, "-ldnnl")
+    program = build(harness.folder(), "real", CONVOLVES, "-ldnnl")
     run = same(program, env=SHAPES | {"OMP_NUM_THREADS": "2"})
     seen = run.trace.slices("onednn_convolution")
     expect_equal(len(seen), 3)
@@ -237,22 +249,20 @@ def test_debians_library():
         args = one["args"]
         expect_equal((args["Input Dims"], args["flops"], args["bytes"], args["Call site"]),
                      ([[2, 8, 12, 12], [16, 8, 3, 3], [16]], 2 * 3200 * 72,
-                      4 * (2304 + 1152 + 16 + 3200), "main"))
+                      4 * (2304 + 1152 + 16 + 3200), "run"))
     expect("onednn_convolution" in harness.command("report", run.files[0]).stdout)
 
 
-RECURRENT = REAL[:REAL.index("	dnnl_dims_t s =")] + """
+RECURRENT = START + """
+int main(void)
+{
 	dnnl_dims_t x = {5, 3, 8}, w = {1, 1, 8, 4, 16}, u = {1, 1, 16, 4, 16}, y = {5, 3, 16};
 	dnnl_dims_t b = {1, 1, 4, 16};
 	dnnl_memory_desc_t xm, wm, um, ym, bm;
 	dnnl_primitive_desc_t pd;
-	dnnl_primitive_t p;
 	dnnl_memory_t m[5];
-	dnnl_engine_t engine;
-	dnnl_stream_t stream;
 
-	OK(dnnl_engine_create(&engine, dnnl_cpu, 0));
-	OK(dnnl_stream_create(&stream, engine, dnnl_stream_default_flags));
+	OK(begin());
 	OK(MEMORY(xm, 3, x, dnnl_tnc)); OK(MEMORY(wm, 5, w, dnnl_ldigo));
 	OK(MEMORY(um, 5, u, dnnl_ldigo)); OK(MEMORY(ym, 3, y, dnnl_tnc));
 	OK(MEMORY(bm, 4, b, dnnl_ldgo));
@@ -273,14 +283,10 @@ RECURRENT = REAL[:REAL.index("	dnnl_dims_t s =")] + """
 	OK(dnnl_memory_create(&m[2], AT(um), engine, DNNL_MEMORY_ALLOCATE));
 	OK(dnnl_memory_create(&m[3], AT(ym), engine, DNNL_MEMORY_ALLOCATE));
 	OK(dnnl_memory_create(&m[4], AT(bm), engine, DNNL_MEMORY_ALLOCATE));
-	OK(dnnl_primitive_create(&p, pd));
 	dnnl_exec_arg_t list[] = {{DNNL_ARG_SRC_LAYER, m[0]}, {DNNL_ARG_WEIGHTS_LAYER, m[1]},
 				  {DNNL_ARG_WEIGHTS_ITER, m[2]}, {DNNL_ARG_DST_LAYER, m[3]},
 				  {DNNL_ARG_BIAS, m[4]}};
-	for (int i = 0; i < 3; i++)
-		OK(dnnl_primitive_execute(p, stream, 5, list));
-	OK(dnnl_stream_wait(stream));
-	return puts("done") < 0;
+	return run(pd, 5, list);
 }
 """
 
