@@ -18,8 +18,12 @@ fuzz:
 
 fuzzers: $(FUZZERS)
 
+# Each as a plain program that runs on files, for make test (t_fuzz.py).
+REPLAYS := $(FUZZERS:$(O)/tests/fuzz/fuzz_%=$(O)/tests/fuzz/replay_%)
+units: $(REPLAYS)
+
 # What turns buffers into events, and the lengths of all versions of CUPTI.
-$(O)/tests/fuzz/fuzz_cupti: $(O)/tests/fake_gpu/sim_record.o $(addprefix \
+$(O)/tests/fuzz/fuzz_cupti $(O)/tests/fuzz/replay_cupti: $(O)/tests/fake_gpu/sim_record.o $(addprefix \
 	$(O)/preload/cuda/cupti_,buffers.o clock.o library.o record.o side.o source.o \
 	launches.o graphs.o graph_memory.o)
 $(O)/tests/fuzz/fuzz_%: $(O)/tests/fuzz/fuzz_%.o $(UNIT_OBJECTS)
@@ -27,4 +31,10 @@ $(O)/tests/fuzz/fuzz_%: $(O)/tests/fuzz/fuzz_%.o $(UNIT_OBJECTS)
 	$(Q)$(CC) $(CFLAGS) -fsanitize=fuzzer,address,undefined $(LDFLAGS) \
 		-o $@ $^ $(TOOL_LIBS) $(DEMANGLE) -lz -lpthread -ldl -lm
 
-.SECONDARY: $(FUZZERS:%=%.o)
+$(O)/tests/fuzz/replay_%: $(O)/tests/fuzz/fuzz_%.o $(O)/tests/fuzz/replay.o \
+		$(UNIT_OBJECTS)
+	$(call say,LD,$@)
+	$(Q)$(CC) $(CFLAGS) $(SANFLAGS) $(LDFLAGS) -o $@ $^ $(TOOL_LIBS) \
+		$(DEMANGLE) -lz -lpthread -ldl -lm
+
+.SECONDARY: $(FUZZERS:%=%.o) $(O)/tests/fuzz/replay.o
