@@ -2,6 +2,7 @@
 /* caller_loops.c - loops along a path of calls; see caller_loops.h. */
 #include "preload/stack/caller_loops.h"
 
+#include "preload/stack/python_eval.h"
 #include <string.h>
 #include <sys/auxv.h>
 
@@ -204,7 +205,7 @@ static struct search_loops loops_in_python(const uint64_t *codes,
 
 	for (; way.at < count && way.next < python->count; way.at++) {
 		const bool is_known =
-			python_frames_is_loop(codes[way.at])
+			python_eval_holds(codes[way.at])
 				? leave_run(&way, &found, &depth)
 				: leave_native(&way, &found, &depth);
 

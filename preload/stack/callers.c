@@ -5,6 +5,7 @@
 #include "collector/control/search.h"
 #include "collector/session/gate.h"
 #include "preload/stack/caller_loops.h"
+#include "preload/stack/python_eval.h"
 #include "preload/stack/unwind.h"
 #include "preload/stack/unwind_entry.h"
 #include <dlfcn.h>
@@ -239,7 +240,7 @@ static void ask_python(const uint64_t *codes, unsigned int count,
 	struct dl_find_object found;
 
 	for (unsigned int i = 0; i < count; i++) {
-		if (!python_frames_is_loop(codes[i]))
+		if (!python_eval_holds(codes[i]))
 			continue;
 		if (callers.find_object((void *)(uintptr_t)codes[i], &found))
 			return;

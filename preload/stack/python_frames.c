@@ -9,6 +9,7 @@
 #include "collector/session/stacks.h"
 #include "collector/system/log.h"
 #include "preload/stack/line_table.h"
+#include "preload/stack/python_eval.h"
 #include "preload/stack/python_layout.h"
 #include <dlfcn.h>
 #include <elf.h>
@@ -30,7 +31,6 @@
 #define CACHE	       4096u
 #define TRIES_MAX      64u
 
-#define LOOP	       "_PyEval_EvalFrameDefault"
 /* From 3.13 on it describes itself. */
 #define SAID_SINCE     13
 
@@ -59,15 +59,15 @@ static struct python {
 	const struct python_layout *layout;
 	struct python_layout said; /* by the interpreter itself */
 	void *(*this_state)(void);
-	uint64_t loop_low, loop_high; /* _PyEval_EvalFrameDefault */
-	uint64_t run_main;	      /* Py_RunMain() */
-	uint64_t code_type;	      /* &PyCode_Type */
+	uint64_t run_main;  /* Py_RunMain() */
+	uint64_t code_type; /* &PyCode_Type */
 	int pid;
 	char version[16];
-	bool is_there;
+	bool is_there, lacks_gil;
 	_Atomic bool has_cache; /* ... which is of this session */
 	bool only_reads; /* the kernel, or who confines us, lets us not write */
 	_Atomic uint32_t good, bad; /* stacks whose frames were and weren't */
+	_Atomic uint32_t apart;	    /* stacks without the loop */
 	_Atomic bool is_noted;
 	/* Half a hash and the name, the other half and the line. */
 	_Atomic uint64_t cache[CACHE][2];
@@ -93,6 +93,7 @@ COLD void python_frames_start(struct session *session)
 	python.pid = (int)getpid();
 	store_relaxed(&python.good, 0);
 	store_relaxed(&python.bad, 0);
+	store_relaxed(&python.apart, 0);
 	store_relaxed(&python.is_noted, false);
 	/* Ids of names are the session's. */
 	for (uint32_t i = 0; i < CACHE; i++)
@@ -102,8 +103,9 @@ COLD void python_frames_start(struct session *session)
 		session_note(
 			session,
 			"no Python functions in call stacks: the frames of "
-			"CPython %s are not known",
-			python.version);
+			"CPython %s%s are not known",
+			python.version,
+			python.lacks_gil ? " without the GIL" : "");
 }
 
 /* Copies what may not be there, up to the first that isn't.  Asked to
@@ -159,8 +161,10 @@ static COLD bool is_said(const void *runtime)
 	uint64_t word[RUNTIME_WORDS];
 
 	if (!peek((uint64_t)(uintptr_t)runtime, word, sizeof(word)) ||
-	    memcmp(&word[WORD_COOKIE], RUNTIME_COOKIE, sizeof(word[0])) ||
-	    word[WORD_FREE_THREADED])
+	    memcmp(&word[WORD_COOKIE], RUNTIME_COOKIE, sizeof(word[0])))
+		return false;
+	python.lacks_gil = word[WORD_FREE_THREADED];
+	if (python.lacks_gil)
 		return false;
 	for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++) {
 		const uint64_t *state = &word[words[i].state];
@@ -200,18 +204,15 @@ static COLD bool is_said(const void *runtime)
 COLD bool python_frames_find(void)
 {
 	const char *(*version)(void);
-	void *loop = dlsym(RTLD_DEFAULT, LOOP);
-	ElfW(Sym) *symbol = NULL;
 	uint64_t word;
-	Dl_info info;
 
 	*(void **)&version = dlsym(RTLD_DEFAULT, "Py_GetVersion");
 	*(void **)&python.this_state =
 		dlsym(RTLD_DEFAULT, "PyGILState_GetThisThreadState");
 	python.code_type =
 		(uint64_t)(uintptr_t)dlsym(RTLD_DEFAULT, "PyCode_Type");
-	if (!loop || !version || !python.this_state || !python.code_type ||
-	    !dladdr1(loop, &info, (void **)&symbol, RTLD_DL_SYMENT) || !symbol)
+	if (!version || !python.this_state || !python.code_type ||
+	    !python_eval_find())
 		return false;
 	python.is_there = true;
 	python.pid = (int)getpid();
@@ -234,14 +235,12 @@ COLD bool python_frames_find(void)
 	if (python.layout)
 		python.run_main =
 			(uint64_t)(uintptr_t)dlsym(RTLD_DEFAULT, "Py_RunMain");
-	python.loop_low = (uint64_t)(uintptr_t)loop;
-	python.loop_high = python.loop_low + symbol->st_size;
 	return python.layout != NULL;
 }
 
 COLD void python_frames_look(void)
 {
-	if (python.is_there || !object_tables_export(LOOP))
+	if (python.is_there || !object_tables_export(PYTHON_EVAL))
 		return;
 	python_frames_find();
 	/* Of what a version lacks the program is told nothing. */
@@ -500,22 +499,28 @@ bool python_frames_peek(uint64_t address, void *to, size_t bytes)
 	return peek(address, to, bytes);
 }
 
-bool python_frames_is_loop(uint64_t code)
-{
-	return code > python.loop_low && code <= python.loop_high;
-}
-
-/* Says once that the interpreter's frames can't be read. */
-static COLD void give_up(struct session *session)
+/* Says once that there will be no functions of Python. */
+static COLD void give_up(struct session *session, const char *what,
+			 const char *why)
 {
 	if (!load_relaxed(&python.good) && !load_relaxed(&python.is_noted)) {
 		store_relaxed(&python.is_noted, true);
-		session_note(
-			session,
-			"no Python functions in call stacks: the frames of "
-			"CPython %s could not be read",
-			python.version);
+		session_note(session,
+			     "no Python functions in call stacks: the %s of "
+			     "CPython %s %s",
+			     what, python.version, why);
 	}
+}
+
+/* A stack without the loop, as all are of an interpreter whose operations are
+ * functions that jump to each other. */
+static void miss_loop(struct session *session)
+{
+	struct python_frame found[FRAMES_MAX];
+
+	if (!load_relaxed(&python.good) && !load_relaxed(&python.is_noted) &&
+	    walk(found) && add_relaxed(&python.apart, 1) > TRIES_MAX)
+		give_up(session, "loop", "isn't in them");
 }
 
 /* The frames that call each other, native and interpreted. */
@@ -558,7 +563,7 @@ static bool read_all(struct session *session, struct spliced *to, bool is_sure)
 	if (!to->there || !read_codes(to->found, to->there, to->codes) ||
 	    word_of(to->codes[0], 8) != python.code_type) {
 		if (is_sure && add_relaxed(&python.bad, 1) > TRIES_MAX)
-			give_up(session);
+			give_up(session, "frames", "could not be read");
 		return false;
 	}
 	if (!load_relaxed(&python.good))
@@ -573,9 +578,9 @@ uint32_t python_frames_append(struct session *session, uint64_t *frames,
 	struct spliced to = {.out = out, .made = 0, .most = most};
 
 	if (!python.layout || load_relaxed(&python.is_noted) ||
-	    !read_all(session, &to, python_frames_is_loop(frames[0])))
+	    !read_all(session, &to, python_eval_holds(frames[0])))
 		return 1;
-	if (!python_frames_is_loop(frames[0]))
+	if (!python_eval_holds(frames[0]))
 		out[to.made++] = frames[0];
 	while (to.next < to.there && to.made < most)
 		put_python(session, &to);
@@ -594,14 +599,16 @@ uint32_t python_frames_splice(struct session *session, uint64_t *frames,
 	uint32_t loops = 0;
 
 	for (uint32_t i = 0; i < count; i++)
-		loops += python_frames_is_loop(frames[i]);
+		loops += python_eval_holds(frames[i]);
+	if (!loops && !is_cut)
+		miss_loop(session);
 	if ((!loops && !is_cut) || load_relaxed(&python.is_noted))
 		return min_u32(count, most);
 	if (!read_all(session, &to, loops))
 		return min_u32(count, most);
 	for (uint32_t i = 0; i < count && to.made < most; i++) {
 		bool goes_on =
-			python_frames_is_loop(frames[i]) && to.next < to.there;
+			python_eval_holds(frames[i]) && to.next < to.there;
 
 		if (!goes_on)
 			out[to.made++] = frames[i];

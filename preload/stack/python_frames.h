@@ -55,9 +55,6 @@ struct python_frame {
  * it can't be told. */
 uint32_t python_frames_all(struct python_frame *found);
 
-/* A return address in the interpreter's loop. */
-bool python_frames_is_loop(uint64_t code);
-
 /* What runs a program that is the interpreter; 0: there is none. */
 uint64_t python_frames_main(void);
 

@@ -85,10 +85,27 @@ static const struct operations behind_13[] = {
 	{203, 204, 4}, {205, 206, 1}, {208, 208, 1}, {209, 211, 4},
 	{212, 213, 1}, {214, 219, 3}, {220, 222, 1}, {0, 0, 0},
 };
+static const struct operations ways_14[] = {
+	{20, 20, END},	     {35, 35, END},	  {69, 69, PREFIX},
+	{70, 70, FORWARD},   {75, 75, CLOSE},	  {76, 76, AWAIT},
+	{77, 77, JUMP},	     {100, 103, FORWARD}, {104, 105, END},
+	{106, 106, FORWARD}, {171, 174, FORWARD}, {175, 176, CLOSE},
+	{197, 197, FORWARD}, {234, 255, UNKNOWN}, {0, 0, UNKNOWN},
+};
+static const struct operations behind_14[] = {
+	{3, 3, 5},     {38, 38, 1},   {39, 39, 3},   {44, 44, 5},
+	{52, 52, 3},   {55, 55, 3},   {56, 57, 1},   {70, 70, 1},
+	{75, 75, 1},   {80, 80, 9},   {92, 92, 4},   {96, 96, 1},
+	{100, 103, 1}, {106, 106, 1}, {110, 110, 4}, {119, 119, 1},
+	{129, 142, 5}, {143, 165, 3}, {166, 176, 1}, {177, 189, 9},
+	{192, 193, 4}, {194, 195, 1}, {197, 197, 1}, {198, 200, 4},
+	{201, 202, 1}, {203, 208, 3}, {209, 211, 1}, {0, 0, 0},
+};
 static const struct version versions[] = {
 	{11, ways_11, behind_11},
 	{12, ways_12, behind_12},
 	{13, ways_13, behind_13},
+	{14, ways_14, behind_14},
 };
 
 /* Each unit that an instruction begins with. */

@@ -472,10 +472,17 @@ static void fall_back(struct session *session, const char *why)
 }
 
 /* The interpreter is there, and its objects lie as they should. */
-static bool may_ask_python(void)
+static bool may_ask_python(struct session *session)
 {
-	return python_api_is_there() && !python_api_look() &&
-	       python_api.is_initialized();
+	const bool is_there = python_api_is_there();
+	const char *why = is_there ? python_api_look() : NULL;
+
+	if (why)
+		session_note(session,
+			     "data loading and compilations in Python are left "
+			     "out: %s",
+			     why);
+	return is_there && !why && python_api.is_initialized();
 }
 
 static void *run(void *unused)
@@ -488,7 +495,7 @@ static void *run(void *unused)
 	thread_busy();
 	prctl(PR_SET_NAME, "traceprof-torch", 0, 0, 0);
 	if (session && loader_enter()) {
-		has_python = may_ask_python();
+		has_python = may_ask_python(session);
 		if (has_python) {
 			python_frames_look();
 			torch_compile_prepare();

@@ -5,7 +5,9 @@
  *
  * Its loop allocates, called by outer() in line 23 and inner() in line 15 of
  * /made/up.py.  FREE_THREADED: it says to be without a GIL.  WILD: where the
- * outermost frame's caller is said to lie.
+ * outermost frame's caller is said to lie.  SPLIT: the compiler takes most of
+ * the loop for rare, and puts it elsewhere.  APART: what the loop jumps to
+ * allocates.
  *
  * SIGNALS: instead it calls the handler of the samples' signal, as the kernel
  * would (t_instructions.py): so often, below so many functions of Python and of
@@ -86,10 +88,43 @@ __attribute__((noinline)) void _PyEval_EvalFrameDefault(int times)
 		turn();
 }
 #else
-__attribute__((noinline)) void *_PyEval_EvalFrameDefault(size_t bytes)
+#ifdef SPLIT
+static __attribute__((noinline, cold)) void rare(size_t bytes)
+{
+	__asm__ volatile("" : : "r"(bytes) : "memory");
+}
+
+#endif
+
+#ifdef APART
+__attribute__((noinline)) void *an_operation(size_t bytes)
 {
 	void *block = malloc(bytes);
 
+	__asm__ volatile("" : : "r"(block) : "memory");
+	return block;
+}
+#endif
+
+__attribute__((noinline)) void *_PyEval_EvalFrameDefault(size_t bytes)
+{
+	void *block;
+
+#ifdef APART
+	return an_operation(bytes);
+#endif
+#ifdef SPLIT
+	/* What is rare is entered in two places, so once not at its begin. */
+	if (bytes == 1)
+		rare(bytes);
+	if (bytes == 5000) {
+		rare(bytes);
+		block = malloc(bytes);
+		rare(bytes);
+		return block;
+	}
+#endif
+	block = malloc(bytes);
 	__asm__ volatile("" : : "r"(block) : "memory");
 	return block;
 }
@@ -173,6 +208,10 @@ int main(void)
 	make(2);
 #ifdef WILD
 	frame_at(1)->previous = WILD;
+#endif
+#ifdef APART
+	for (int i = 0; i < 100; i++)
+		free(_PyEval_EvalFrameDefault(4000));
 #endif
 	free(_PyEval_EvalFrameDefault(5000));
 	puts("done");

@@ -28,7 +28,7 @@ def run(body, path, **env):
     return done
 
 
-def expect_steps(body, steps, versions=("3.11", "3.12", "3.13")):
+def expect_steps(body, steps, versions=("3.11", "3.12", "3.13", "3.14")):
     for version, path in pythons().items():
         if version in versions:
             done = run(body, path)
@@ -73,7 +73,7 @@ def sweep():
     one()
 for i in range(50):
     sweep()
-''', 50, ("3.10", "3.11", "3.12", "3.13"))
+''', 50, ("3.10", "3.11", "3.12", "3.13", "3.14"))
 
 
 def test_two_lines_some_frames_further_up():

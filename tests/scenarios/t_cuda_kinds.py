@@ -3,6 +3,8 @@
 
 import collections
 import json
+import os
+import tempfile
 
 import harness
 from harness import command, expect, expect_equal
@@ -232,6 +234,83 @@ def test_kernels_of_triton_by_name():
             if category["category"] == "kernel" for row in category["names"]}
     expect_equal(rows, {name: 5}, "report")
     expect_equal(len(run.trace.slices("ProfilerStep#*")), 5, "steps")
+
+
+def compiled(kernel, operators):
+    """What torch.compile 2.15 leaves of a kernel."""
+    return ("# AOT ID: ['0_inference']\nimport torch\n\n\n"
+            "# kernel path: /tmp/torchinductor_user/ab/cab.py\n"
+            "# Topologically Sorted Source Nodes: [y, z], "
+            f"Original ATen: [{', '.join(operators)}]\n"
+            "# Source node to ATen node mapping:\n#   z => relu\n"
+            f"{kernel} = async_compile.triton('{kernel}', '''\nimport triton\n"
+            f"@triton.jit\ndef {kernel}(in_ptr0):\n    pass\n"
+            "''', device_str='cuda')\n\nasync_compile.wait(globals())\n")
+
+
+def operators_told(kernel, files, owner=None, **env):
+    """What slices of this kernel say of operators, with such files in
+    torch.compile's cache; the trace."""
+    with tempfile.TemporaryDirectory() as folder:
+        cache = os.path.join(folder, "torchinductor_someone")
+        for name, text in files.items():
+            path = os.path.join(cache, name)
+            os.makedirs(os.path.dirname(path), exist_ok=True)
+            with open(path, "w", encoding="utf-8") as file:
+                file.write(text)
+        if owner is not None:
+            os.chown(cache, owner, owner)
+        settings = {"TORCHINDUCTOR_CACHE_DIR": cache, **env}
+        if settings["TORCHINDUCTOR_CACHE_DIR"] is None:
+            del settings["TORCHINDUCTOR_CACHE_DIR"]
+            settings.update(TMPDIR=folder, LOGNAME="someone")
+        run = on_gpu(3, kernel, program="ptx_launch", LD_LIBRARY_PATH=FAKE + "-12",
+                     SIMGPU_VERSION=28, **settings)
+        expect_equal(run.status, 0, run.stderr)
+        told = [one["args"].get("Original ATen")
+                for one in run.trace.slices(kernel, cat="kernel")]
+        expect_equal(len(told), 3, "kernels")
+        expect_equal(len(set(told)), 1, told)
+        return told[0], run.trace
+
+
+def test_operators_of_tritons_kernels():
+    """As in the comment in the file, by the program's cache; in --long."""
+    name = "triton_poi_fused_add_relu_0"
+    files = {"ab/cab.py": compiled(name, ["aten.relu", "aten.add"]),
+             "ac/cac.py": compiled("triton_red_fused_sum_1", ["aten.sum"])}
+    for env in {}, {"TORCHINDUCTOR_CACHE_DIR": None}:
+        told, trace = operators_told(name, files, **env)
+        expect_equal(told, "aten.relu, aten.add", env)
+    expect_equal(operators_told(name + "_0d1d2de", files)[0], told, "Triton 2")
+    report = command("report", "--long", trace.path).stdout
+    expect(f"{name} [aten.relu, aten.add]" in report, report)
+    expect("aten." not in command("report", trace.path).stdout, "shorter")
+    expect_equal(operators_told("saxpy", files)[0], None, "not torch.compile's")
+
+
+def test_operators_that_are_not_certain_are_not_told():
+    name = "triton_poi_fused_add_relu_0"
+    good = compiled(name, ["aten.relu", "aten.add"])
+    for other in (compiled(name, ["aten.relu", "prims.add"]), good[good.index(name):],
+                  compiled(name, ["aten.add"])):
+        told, _ = operators_told(name, {"ab/cab.py": good, "ac/cac.py": other})
+        expect_equal(told, None, other)
+    told, _ = operators_told(name, {"ab/cab.py": good[:good.index(" = async")]})
+    expect_equal(told, None, "cut off")
+    told, trace = operators_told(name, {"ab/cab.py": good + " " * (4 << 20)})
+    expect_equal(told, None, "huge")
+    expect(any("may lack their operators" in note for note in trace.meta["notes"]),
+           trace.meta["notes"])
+
+
+def test_operators_of_another_users_cache_are_not_told():
+    if os.geteuid():
+        raise harness.Skip("only root can give a folder away")
+    name = "triton_poi_fused_add_relu_0"
+    files = {"ab/cab.py": compiled(name, ["aten.relu", "aten.add"])}
+    for env in {}, {"TORCHINDUCTOR_CACHE_DIR": None}:
+        expect_equal(operators_told(name, files, owner=12345, **env)[0], None, env)
 
 
 if __name__ == "__main__":

@@ -571,7 +571,7 @@ try:
     next(alone)
 except IndexError as error:
     print("raised", error)
-between = multiprocessing.Queue()
+between = multiprocessing.get_context("fork").Queue()   # no process of its own
 pinned = queue.Queue()
 for one in (between, pinned):
     [one.put(number) for number in range(3)]
@@ -602,6 +602,16 @@ def test_what_makes_a_batch_without_workers():
         expect(inside(collate, batch) and inside(fetch, batch)
                and fetch["ts"] + fetch["dur"] <= collate["ts"] + 0.001,
                collate, fetch, batch)
+
+
+def test_what_an_interpreter_that_is_not_known_does_is_said_to_be_missing():
+    for version, why in (("3.13.0 experimental free-threading build", "it runs without the GIL"),
+                         ("3.99.0 (main)", "its version is unknown here")):
+        python = compile_program("strange_python.c", "-rdynamic", f'-DVERSION="{version}"')
+        run = traced(python, env={"TRACEPROF_MALLOC": "all"}, preload=f"{LIBRARY}:{library()}")
+        expect_equal((run.status, run.stdout), (0, "done\n"), run.stderr)
+        said = [note for note in run.trace.meta["notes"] if "data loading" in note]
+        expect_equal(said, ["data loading and compilations in Python are left out: " + why])
 
 
 def test_what_waits_in_the_queue_of_workers():

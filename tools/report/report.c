@@ -90,6 +90,16 @@ static void on_gpu(struct report *report, const struct trace_event *event)
 	add_work(stream, work, event);
 }
 
+/* What --long says in the place of a name; NULL: that is known. */
+static char **unknown_whole(struct report *report, const char *name)
+{
+	char **whole = key_table_row(
+		&report->functions,
+		key_table_number(&report->functions, name, strlen(name)));
+
+	return *whole ? NULL : whole;
+}
+
 /* The library folds long ones, and says once a region what they are. */
 static void note_function(struct report *report,
 			  const struct trace_event *event)
@@ -102,12 +112,29 @@ static void note_function(struct report *report,
 
 	if (function.type != TRACE_STRING)
 		return;
-	whole = key_table_row(
-		&report->functions,
-		key_table_number(&report->functions, name, strlen(name)));
-	if (*whole)
+	whole = unknown_whole(report, name);
+	if (!whole)
 		return;
 	text_buffer_format(&text, "%s%s", function.text, number ? number : "");
+	*whole = text.data;
+}
+
+/* A kernel of torch.compile's, and what that made it of. */
+static void note_operators(struct report *report,
+			   const struct trace_event *event)
+{
+	const struct trace_value operators =
+		trace_event_arg(event, "Original ATen");
+	const char *name = event->field[FIELD_NAME].text;
+	struct text_buffer text = {0};
+	char **whole;
+
+	if (operators.type != TRACE_STRING)
+		return;
+	whole = unknown_whole(report, name);
+	if (!whole)
+		return;
+	text_buffer_format(&text, "%s [%s]", name, operators.text);
 	*whole = text.data;
 }
 
@@ -116,8 +143,10 @@ static const char *category_of(struct report *report,
 {
 	const struct trace_value part = trace_event_arg(event, "omp");
 
-	if (part.type == TRACE_ABSENT)
+	if (part.type == TRACE_ABSENT) {
+		note_operators(report, event);
 		return event->field[FIELD_CAT].text;
+	}
 	region_totals_event(&report->regions, event, part.text, lane);
 	note_function(report, event);
 	if (trace_value_is(&part, "task"))

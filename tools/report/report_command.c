@@ -250,8 +250,8 @@ static const struct argp_option choices[] = {
 	{"from", FROM, "TIME", 0, "what begins so long after the start, as "
 	 "1.5s or 20ms", 0},
 	{"to", TO, "TIME", 0, "and before that", 0},
-	{"long", 'l', NULL, 0, "names as they are, with template arguments",
-	 0},
+	{"long", 'l', NULL, 0, "names as they are, with template arguments; "
+	 "of kernels of torch.compile's also their operators", 0},
 	{"wide", 'w', NULL, 0, "median, p99, min and stddev, too", 0},
 	{"tree", 't', NULL, 0, "nested scopes of each thread instead of "
 	 "tables", 0},

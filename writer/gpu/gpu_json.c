@@ -227,6 +227,12 @@ static void kernel_args(struct writer_state *state,
 	json_pair_u64(json, "graph id", event->gpu.graph);
 	json_pair_u64(json, "graph node id", event->gpu.graph_node);
 	launch_args(json, gpu_state, event, kernel);
+	if (slice->label->operators) {
+		json_raw(json, THEN(SCHEMA_OPERATORS) "\"");
+		json_bytes(json, slice->label->operators,
+			   strlen(slice->label->operators));
+		json_char(json, '"');
+	}
 	json_pair_u64(json, "channel", kernel->channel);
 	json_pair_u64(json, "channel_type", kernel->channel_type);
 }

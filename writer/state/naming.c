@@ -210,11 +210,24 @@ static void name_symbol(struct naming *naming, const struct module *module,
 
 	if (name)
 		log_format(text, bytes, "%s", name);
-	else if (naming->generated.is_cut && naming->session->writable)
+	else if (naming->generated.cache.is_cut && naming->session->writable)
 		session_note((struct session *)naming->session,
 			     "functions of torch.compile's may be called "
 			     "\"kernel\": its cache holds more than is looked "
 			     "through");
+}
+
+const char *naming_operators(struct naming *naming, const char *kernel)
+{
+	const char *operators = generated_operators(&naming->generated, kernel);
+
+	if (!operators && naming->generated.cache.is_cut &&
+	    naming->session->writable && kernel_operators_are_named(kernel))
+		session_note((struct session *)naming->session,
+			     "kernels of torch.compile's may lack their "
+			     "operators: its cache holds more than is looked "
+			     "through");
+	return operators;
 }
 
 /* What lanes and tables have room for. */

@@ -51,6 +51,9 @@ struct code_name *naming_find(struct naming *naming, uint64_t code,
 /* The number of a region among those of its function, as that is shown, given
  * when it is first asked for. */
 unsigned int naming_ordinal(struct naming *naming, struct code_name *name);
+
+/* What torch.compile made a kernel of on a GPU; NULL: not known. */
+const char *naming_operators(struct naming *naming, const char *kernel);
 void naming_end(struct naming *naming);
 
 /* What a symbol is called in the source, as far as can be told: compiler

@@ -204,6 +204,25 @@ static const char *whole_function(struct totals *totals,
 	return arena_text(&totals->arena, json->data, json->used);
 }
 
+/* Of a kernel of torch.compile's; as above. */
+static const char *operators_of(struct totals *totals, const struct label *key,
+				struct json *json)
+{
+	struct naming *naming = totals->naming;
+	const char *name, *operators;
+	size_t len;
+
+	if (key->kind != EVENT_GPU_KERNEL)
+		return NULL;
+	name = names_text(naming->session, key->name, &len);
+	operators = naming_operators(naming, name);
+	if (!operators)
+		return NULL;
+	json->used = 0;
+	json_text(json, operators, strlen(operators));
+	return arena_text(&totals->arena, json->data, json->used);
+}
+
 static struct label *make_label(struct totals *totals, const struct label *key)
 {
 	struct label *label = arena_alloc(&totals->arena, sizeof(*label));
@@ -224,6 +243,7 @@ static struct label *make_label(struct totals *totals, const struct label *key)
 	label->plain = arena_text(&totals->arena, plain, strlen(plain));
 	label->category = category_of(key);
 	label->function = whole_function(totals, key, &json);
+	label->operators = operators_of(totals, key, &json);
 	json_close(&json);
 	return label->text && label->plain ? label : NULL;
 }

@@ -32,8 +32,10 @@ struct label {
 	size_t text_len;
 	const char *plain; /* the same unescaped, NUL-terminated */
 	const char *category;
-	const char *function; /* where the text has it folded: the whole of it,
+	const char *function;  /* where the text has it folded: the whole of it,
 				 as in JSON; else NULL */
+	const char *operators; /* that torch.compile made the kernel of, as in
+				  JSON; NULL: it's no such, or not known */
 	struct total run;
 	struct total file;
 };

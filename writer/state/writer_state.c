@@ -28,6 +28,7 @@ int writer_state_start(struct writer_state *state, struct session *session,
 	state->totals_are_whole = true;
 	timeline_start(&state->timeline, session);
 	naming_start(&state->naming, session);
+	state->naming.generated.is_own = is_live;
 	totals_start(&state->totals, &state->naming);
 	region_join_start(&state->regions);
 	if (!json_open(&state->json, TEXT_BYTES) &&

@@ -140,6 +140,7 @@
 #define SCHEMA_CALLED_BELOW	    "called below"
 #define SCHEMA_MESSAGE		    "Seq"
 #define SCHEMA_MESSAGE_ID	    "Comms Id"
+#define SCHEMA_OPERATORS	    "Original ATen"
 #define SCHEMA_CORRELATION	    "correlation"
 #define SCHEMA_STREAM		    "stream"
 #define SCHEMA_DEVICE		    "device"

@@ -77,8 +77,8 @@ static void a_large_cache_has_a_bound(void **state)
 	static const struct timespec long_ago[2] = {{1000, 0}, {1000, 0}};
 	static const struct timespec later[2] = {{4000000000, 0},
 						 {4000000000, 0}};
-	struct generated generated = {.limits = {100, 2000, UINT64_MAX}};
-	struct generated few = {.limits = {3, 100000, UINT64_MAX}};
+	struct generated generated = {.cache.limits = {100, 2000, UINT64_MAX}};
+	struct generated few = {.cache.limits = {3, 100000, UINT64_MAX}};
 	char at[512];
 
 	(void)state;
@@ -95,16 +95,16 @@ static void a_large_cache_has_a_bound(void **state)
 	snprintf(at, sizeof(at), "%s/xz/cnew.py", folder);
 	assert_int_equal(utimensat(AT_FDCWD, at, later, 0), 0);
 	assert_string_equal(ask(&generated, "ab/cnew.so", "kernel"), "new_1");
-	assert_false(generated.is_cut);
-	assert_int_equal(generated.listed, 82);
+	assert_false(generated.cache.is_cut);
+	assert_int_equal(generated.cache.listed, 82);
 	assert_null(ask(&generated, "ab/cold.so", "kernel"));
-	assert_true(generated.is_cut);
-	assert_in_range(generated.read_bytes, 2000, 2400);
+	assert_true(generated.cache.is_cut);
+	assert_in_range(generated.cache.read_bytes, 2000, 2400);
 	assert_string_equal(ask(&generated, "ab/cnew.so", "kernel"), "new_1");
 	generated_end(&generated);
 	ask(&few, "ab/cold.so", "kernel");
-	assert_true(few.is_cut);
-	assert_int_equal(few.listed, 3);
+	assert_true(few.cache.is_cut);
+	assert_int_equal(few.cache.listed, 3);
 	generated_end(&few);
 }
 
@@ -122,13 +122,13 @@ static void what_comes_later_is_found(void **state)
 	assert_string_equal(ask(&generated, "ab/cabc.so", "kernel"), "first_0");
 	assert_null(ask(&generated, "ab/cabd.so", "kernel"));
 	assert_null(ask(&generated, "ab/cabd.so", "kernel"));
-	assert_int_equal(generated.listed, 1);
+	assert_int_equal(generated.cache.listed, 1);
 	write_file("xy/cabd.py", "second_0 = async_compile.cpp('''", 8,
 		   "''')\n");
 	assert_string_equal(ask(&generated, "ab/cabd.so", "kernel"),
 			    "second_0");
-	assert_int_equal(generated.listed, 2);
-	assert_false(generated.is_cut);
+	assert_int_equal(generated.cache.listed, 2);
+	assert_false(generated.cache.is_cut);
 	generated_end(&generated);
 }
 
