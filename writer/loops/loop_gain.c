@@ -21,6 +21,9 @@
 /* ... or one more than of these: it takes a turn itself.  Of 6 or 16 it may be
  * layers or classes just as well. */
 #define TENS	      10u
+/* A little: less than one of so many parts of a turn, after no more turns. */
+#define LITTLE	      3u
+#define MOST_WITHIN   64.0
 /* Outer turns to compare the end of the marks with. */
 #define TURNS_LOOKED  4u
 
@@ -202,6 +205,8 @@ struct gain loop_gain(const struct loop_groups *groups,
 	gain.is_constant = turns.same * 10 >= (turns.hits - 1) * 9;
 	gain.is_full = turns.head + turns.within == turns.usual;
 	gain.is_whole = gain.is_full && (!turns.head || !turns.within);
+	gain.is_between =
+		turns.head == turns.usual && turns.within == turns.usual;
 	gain.is_bracketed = is_bracketed(groups, scratch, inner, outer);
 	gain.is_cut = !gain.is_whole &&
 		      (!turns.head || turns.head == turns.usual) &&
@@ -216,6 +221,17 @@ bool gain_is_undecided(const struct gain *gain, const struct loop_level *inner,
 	return gain->is_constant && gain->is_whole && gain->ratio >= 1.5 &&
 	       gain->ratio <= GAIN_FEW_WITHIN && gain->sites > GAIN_FEW_SITES &&
 	       gain->sites * 3 < outer->held && inner->held >= MANY_HELD;
+}
+
+bool gain_is_a_little(const struct gain *gain, const struct loop_level *inner,
+		      const struct loop_level *outer)
+{
+	const size_t within = gain->usual * inner->length;
+
+	return gain->is_constant && (gain->is_whole || gain->is_between) &&
+	       gain->ratio >= 1.5 && gain->ratio <= MOST_WITHIN &&
+	       outer->length > within &&
+	       (outer->length - within) * LITTLE < inner->length;
 }
 
 bool gain_is_other_way(const struct gain *gain)

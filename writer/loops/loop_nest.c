@@ -11,6 +11,7 @@
 
 #include "writer/loops/loop_around.h"
 #include "writer/loops/loop_doubt.h"
+#include "writer/loops/loop_phase.h"
 #include "writer/loops/loop_ways.h"
 #include <errno.h>
 #include <string.h>
@@ -228,9 +229,11 @@ static enum answer compare(struct finder *finder,
 		return ANSWER_NO;
 	if (gain->ratio < 1.5 && lacks_less(&outer->level, &inner->level))
 		return ANSWER_YES;
-	if (!gain->sites)
+	if (!gain->sites &&
+	    !gain_is_a_little(gain, &inner->level, &outer->level))
 		return ANSWER_NO;
-	if (gain_is_undecided(gain, &inner->level, &outer->level)) {
+	if (!gain->sites ||
+	    gain_is_undecided(gain, &inner->level, &outer->level)) {
 		finder->doubt = finder->inner;
 		return ANSWER_MAYBE;
 	}
@@ -629,8 +632,8 @@ static const struct loop_candidate *all_ways(struct finder *finder,
 	return NULL;
 }
 
-int loop_nest_find(const struct loop_mark *marks, size_t count, void *room,
-		   struct loop_nest *nest)
+int loop_nest_find_part(const struct loop_mark *marks, size_t count, void *room,
+			struct loop_nest *nest)
 {
 	struct choice choice;
 	struct finder *finder = room;
@@ -676,4 +679,13 @@ int loop_nest_find(const struct loop_mark *marks, size_t count, void *room,
 	return is_vague || other || is_near(finder->doubt, choice.step)
 		       ? -ENOENT
 		       : 0;
+}
+
+int loop_nest_find(const struct loop_mark *marks, size_t count, void *room,
+		   struct loop_nest *nest)
+{
+	const int rc = loop_nest_find_part(marks, count, room, nest);
+
+	return !rc && loop_phase_is_beside(marks, count, room, nest) ? -ENOENT
+								     : rc;
 }

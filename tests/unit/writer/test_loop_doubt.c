@@ -331,10 +331,10 @@ static void test_few_rounds_and_more_requests(void **unused)
 	(void)unused;
 	assert_int_equal(made_and_used(12, 60, 3), 0);
 	assert_int_equal(made_and_used(12, 60, 1), 0);
-	/* Hardly more, hardly any work, or not that few. */
-	assert_int_equal(made_and_used(12, 20, 3), 12);
-	assert_int_equal(made_and_used(23, 30, 1), 23);
-	assert_int_equal(made_and_used(40, 100, 3), 40);
+	assert_int_equal(made_and_used(40, 100, 3), 0);
+	/* Less than half as many. */
+	assert_int_equal(made_and_used(12, 5, 3), 12);
+	assert_int_equal(made_and_used(40, 19, 1), 40);
 }
 
 /* --- every few turns another way ------------------------------------------ */
