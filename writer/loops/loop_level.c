@@ -394,6 +394,24 @@ uint64_t loop_level_next(const struct loop_mark *marks,
 	return next;
 }
 
+uint64_t loop_level_period(const struct loop_level *level,
+			   const struct loop_mark *marks)
+{
+	const size_t every = level->turns / LOOP_SAMPLES + 1;
+	uint64_t ticks[LOOP_SAMPLES];
+	uint64_t before = marks[level->first].ticks;
+	size_t turns = 0, count = 0;
+
+	for (size_t i = level->first + 1; i <= level->last; i++) {
+		if (!loop_level_is_hit(level, marks, i))
+			continue;
+		if (turns++ % every == 0 && count < LOOP_SAMPLES)
+			ticks[count++] = marks[i].ticks - before;
+		before = marks[i].ticks;
+	}
+	return loop_median(ticks, count);
+}
+
 bool loop_level_is_in_context(const struct loop_level *level,
 			      const struct loop_mark *marks, size_t at)
 {

@@ -2,8 +2,6 @@
 /* loop_named.c - ranges that are called like a step; see loop_named.h. */
 #include "writer/loops/loop_named.h"
 
-#include "writer/loops/loop_level.h"
-
 /* Of names beyond that none is the step. */
 #define NAMES_MAX 64u
 
@@ -79,25 +77,6 @@ static bool is_better(const struct named *a, const struct named *b,
 		       : a->third_ticks < b->third_ticks;
 }
 
-/* From one to the next, the median; where they are many, of some. */
-static uint64_t usual_ticks(const struct loop_mark *marks,
-			    const struct named *named)
-{
-	const size_t every = named->hits / LOOP_SAMPLES + 1;
-	uint64_t ticks[LOOP_SAMPLES];
-	uint64_t before = marks[named->first].ticks;
-	size_t turns = 0, count = 0;
-
-	for (size_t i = named->first + 1; i <= named->last; i++) {
-		if (marks[i].id != named->id)
-			continue;
-		if (turns++ % every == 0 && count < LOOP_SAMPLES)
-			ticks[count++] = marks[i].ticks - before;
-		before = marks[i].ticks;
-	}
-	return loop_median(ticks, count);
-}
-
 bool loop_named_find(const struct loop_mark *marks, size_t count, bool is_over,
 		     struct loop_level *found)
 {
@@ -125,7 +104,7 @@ bool loop_named_find(const struct loop_mark *marks, size_t count, bool is_over,
 				     .turns = best->hits,
 				     .length = (best->last - best->first) /
 					       (best->hits - 1),
-				     .ticks = usual_ticks(marks, best),
 				     .is_begin = true};
+	found->ticks = loop_level_period(found, marks);
 	return true;
 }

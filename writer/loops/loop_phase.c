@@ -109,9 +109,7 @@ static bool find_site(const struct loop_groups *groups, size_t from,
 	}
 	found->begin = found->first;
 	found->key = search_key(&found->id, 0);
-	found->ticks = (groups->marks[found->last].ticks -
-			groups->marks[found->first].ticks) /
-		       (found->turns - 1);
+	found->ticks = loop_level_period(found, groups->marks);
 	return found->turns * 100 >= (marks_of(found) + 1) * DENSE;
 }
 
