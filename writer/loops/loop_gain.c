@@ -170,6 +170,30 @@ static bool is_bracketed(const struct loop_groups *groups,
 	return has_begin && has_end;
 }
 
+/* By the code it comes in some turns of the inner one's loop. */
+static bool is_in_some(const struct loop_groups *groups,
+		       const struct loop_candidate *inner, uint32_t site)
+{
+	for (uint32_t s = 0; s < min_u64(groups->sites, LOOP_SITES_MAX); s++) {
+		if (loop_holds(inner, s) &&
+		    loop_groups_is_besides(groups, site, s))
+			return true;
+	}
+	return false;
+}
+
+static bool is_besides(const struct loop_groups *groups,
+		       const struct loop_candidate *inner,
+		       const struct loop_candidate *outer)
+{
+	for (uint32_t s = 0; s < min_u64(groups->sites, LOOP_SITES_MAX); s++) {
+		if (loop_holds(outer, s) && !loop_holds(inner, s) &&
+		    !is_in_some(groups, inner, s))
+			return false;
+	}
+	return true;
+}
+
 struct gain loop_gain(const struct loop_groups *groups,
 		      struct loop_scratch *scratch,
 		      const struct loop_candidate *inner,
@@ -205,6 +229,7 @@ struct gain loop_gain(const struct loop_groups *groups,
 	gain.is_constant = turns.same * 10 >= (turns.hits - 1) * 9;
 	gain.is_full = turns.head + turns.within == turns.usual;
 	gain.is_whole = gain.is_full && (!turns.head || !turns.within);
+	gain.is_besides = gain.sites && is_besides(groups, inner, outer);
 	gain.is_between =
 		turns.head == turns.usual && turns.within == turns.usual;
 	gain.is_bracketed = is_bracketed(groups, scratch, inner, outer);

@@ -24,6 +24,8 @@
 #define NEW_SITES      2u
 #define MOST_SITES     4u
 #define SELDOM	       3
+/* Fewer may be restarts, or folds. */
+#define TURNS_UNEVEN   8u
 /* A loop that adds less turns the inner one a few times, or that one is so
  * short. */
 #define MANY_WITHIN    64.0
@@ -210,7 +212,7 @@ static bool is_near(const struct loop_candidate *from,
 static enum answer answer_uneven(struct finder *finder, const struct gain *gain,
 				 const struct loop_candidate *outer)
 {
-	if (gain->is_bracketed &&
+	if (gain->is_bracketed && outer->level.turns >= TURNS_UNEVEN &&
 	    gain->sites * SITES >= outer->level.held * MOST_SITES)
 		return ANSWER_YES;
 	finder->doubt = finder->inner;
@@ -275,11 +277,13 @@ static enum answer is_better(struct finder *finder,
 			     const struct loop_candidate *outer)
 {
 	const struct gain gain = gain_of(finder, inner, outer);
-	const enum answer answer = compare(finder, inner, outer, &gain);
-
+	const enum answer answer =
+		gain.is_besides && gain.ratio >= 1.5
+			? ANSWER_NO
+			: compare(finder, inner, outer, &gain);
 	const bool is_open =
 		answer == ANSWER_NO
-			? gain_is_other_way(&gain)
+			? !gain.is_besides && gain_is_other_way(&gain)
 			: answer == ANSWER_YES &&
 				  gain_may_be_report(&gain, &inner->level,
 						     &outer->level);
