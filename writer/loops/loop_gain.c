@@ -13,6 +13,10 @@
 #define PASS_SITES    2u
 #define SHORTER	      7u
 #define MOST	      9u
+#define SELDOM	      4u
+/* Longer than a turn by more than a quarter. */
+#define LONGER	      5u
+#define LONGER_OF     4u
 /* A step that is rich holds so many sites. */
 #define MANY_HELD     12u
 /* Turns from one report to the next: at most, and a multiple of these. */
@@ -37,6 +41,7 @@ struct turns {
 	size_t within;	      /* ... since the last one */
 	size_t hits;	      /* outer ones */
 	size_t with, without; /* inner turns, with an outer hit and without */
+	size_t longer;	      /* ... with, by more than what is new, */
 	size_t shorter;	      /* ... without, that are a third shorter, */
 	size_t lesser;	      /* and with, that are shorter than most are */
 };
@@ -59,7 +64,7 @@ static void count_turn(struct turns *turns, bool is_outer)
 static void compare_turns(const struct loop_groups *groups,
 			  struct loop_scratch *scratch,
 			  const struct loop_candidate *inner,
-			  const struct loop_candidate *outer,
+			  const struct loop_candidate *outer, size_t added,
 			  struct turns *turns)
 {
 	/* Beyond a long pause there may be a last turn. */
@@ -84,6 +89,10 @@ static void compare_turns(const struct loop_groups *groups,
 
 			turns->with += is_with;
 			turns->without += !is_with;
+			turns->longer +=
+				is_with &&
+				(i - begin) * LONGER_OF >
+					(inner->level.length + added) * LONGER;
 			turns->shorter +=
 				!is_with &&
 				(i - begin) * 3 <= outer->level.length * 2;
@@ -210,7 +219,7 @@ struct gain loop_gain(const struct loop_groups *groups,
 		gain.lost += (size_t)__builtin_popcountll(inner->held[w] &
 							  ~outer->held[w]);
 	}
-	compare_turns(groups, scratch, inner, outer, &turns);
+	compare_turns(groups, scratch, inner, outer, gain.sites, &turns);
 	for (uint32_t s = 0; s < min_u64(groups->sites, LOOP_SITES_MAX); s++)
 		gain.again += turns.with && turns.without &&
 			      loop_holds(inner, s) &&
@@ -233,6 +242,10 @@ struct gain loop_gain(const struct loop_groups *groups,
 	gain.is_between =
 		turns.head == turns.usual && turns.within == turns.usual;
 	gain.is_bracketed = is_bracketed(groups, scratch, inner, outer);
+	/* An evaluation before some of them is no part of each. */
+	if (gain.is_bracketed && gain.sites > 1 &&
+	    turns.longer * SINGLE_OF < turns.with * SELDOM)
+		gain.again = 0;
 	gain.is_cut = !gain.is_whole &&
 		      (!turns.head || turns.head == turns.usual) &&
 		      turns.within <= turns.usual &&
