@@ -2,7 +2,8 @@
 """Programs on libraries and of Debian's, the fifth set that no rule was set on, their
 steps written down before their first run; for corpus.py.  Of several numbers each is
 right, and 0 is none: nobody knows a single answer.  newcomers.c, .cpp, .f90 and
-newcomers_ranks.c have more.
+newcomers_ranks.c have more.  latecomers.c was written when the rules were set that
+came of those.
 
 Python packages: isotree, stochtree, glum, treecorr, MDAnalysis, mdtraj, pot,
 scikit-network, lightgbm, xgboost-cpu, scikit-learn.  Debian packages: ergo,
@@ -23,6 +24,10 @@ PROGRAMS = {
         "loader": 100},
     "newcomers.cpp": {"agent": (250, 300), "frames": (30, 240), "sorted": 20, "ants": 45},
     "newcomers.f90": {"argon": 200, "fields": 10, "ocean": 60},
+    "latecomers.c": {
+        "bert": 40, "mcts": (30, 1500), "kalman": 90, "topics": 35, "sequence": (24, 261),
+        "vae": 75, "multistep": 110, "eigen": (18, 306), "crawl": 55, "warm": (100, 125),
+        "twins": (0, 60, 120), "boost": 32, "pipeline": 48, "cross": (40, 640)},
 }
 
 ROWS = """import numpy
