@@ -2,14 +2,14 @@
 /*
  * latecomers.c - as newcomers.c, written when its rules were set:
  *
- *	bert		40	batches of 6 layers, scored each 8 with 2 batches
- *	mcts		30	moves of 50 playouts in 2 regions, a policy's update
+ *	bert		40	batches of 6 layers, scored each 8
+ *	mcts		30	moves of 50 playouts, and an update
  *	kalman		90	observations, an ensemble of forecasts
  *	topics		35	iterations of two passes, words and documents
- *	sequence	24	restarts of a search of 8 to 15; or its iterations
+ *	sequence	24	restarts of a search; or its iterations
  *	vae		75	batches; then 40 samples of the decoder
  *	multistep	110	time steps, 4 stages and a filter each 11
- *	eigen		18	outer iterations of 12 to 20 products; or products
+ *	eigen		18	outer iterations; or their products
  *	crawl		55	rounds of a frontier that grows and shrinks
  *	warm		100	sweeps that measure, after 25 that don't; or 125
  *	twins		none	60 batches of one model, then 60 of another; or 60
