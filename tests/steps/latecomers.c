@@ -12,7 +12,7 @@
  *	eigen		18	outer iterations; or their products
  *	crawl		55	rounds of a frontier that grows and shrinks
  *	warm		100	sweeps that measure, after 25 that don't; or 125
- *	twins		none	60 batches of one model, then 60 of another; or 60
+ *	twins		none	60 batches of one model, 60 of another; or 60
  *	boost		32	rounds of 12 splits, an error on a held-out part
  *	pipeline	48	blocks, each filtered 5 times and written
  *	cross		40	generations of 16 trials; or 640
