@@ -153,16 +153,19 @@ bool leave_is_worth_while(struct writer_state *state, uint64_t *left_ns)
 	       has_space(state) && resident_bytes() <= RESIDENT_MOST;
 }
 
-void leave_find_step(struct writer_state *state, uint64_t *left_ns)
+bool leave_find_step(struct writer_state *state, uint64_t *left_ns)
 {
 	const uint64_t left = account_left(state);
 	const uint64_t takes_ns = step_finder_takes_ns(state, left);
 
-	if (!takes_ns || takes_ns + left * SCAN_NS > allowed_ns(state))
-		return;
+	if (!takes_ns)
+		return false;
+	if (takes_ns + left * SCAN_NS > allowed_ns(state))
+		return true;
 	state->is_finishing = true;
 	pass_find_step(state);
 	*left_ns -= takes_ns;
+	return false;
 }
 
 /* Nobody may wait for us by a pipe of the program's. */

@@ -23,8 +23,9 @@
 bool leave_is_worth_while(struct writer_state *state, uint64_t *left_ns);
 
 /* What the closing lines are to tell and that process couldn't: the step, if it
- * is found in the time that the end may be held up.  *left_ns is less then. */
-void leave_find_step(struct writer_state *state, uint64_t *left_ns);
+ * is found in the time that the end may be held up.  *left_ns is less then.
+ * True: that process is to look for it. */
+bool leave_find_step(struct writer_state *state, uint64_t *left_ns);
 
 /* Starts it: it calls finish(arg) and ends.  0 or -errno.  No signal is sent
  * and no child is left for the program to meet. */

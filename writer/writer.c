@@ -392,12 +392,13 @@ static bool leave(void)
 	struct writer_state *state = &writer.state;
 	struct session_header *head = writer.session->head;
 	uint64_t left_ns;
+	bool seeks_step;
 
 	/* What is wrong with the file is said while there is somebody to read
 	 * it. */
 	if (!leave_is_worth_while(state, &left_ns))
 		return false;
-	leave_find_step(state, &left_ns);
+	seeks_step = leave_find_step(state, &left_ns);
 	if (checkpoint_make(state))
 		return false;
 	note_summary();
@@ -406,6 +407,7 @@ static bool leave(void)
 	store_relaxed(&head->finisher, (uint32_t)getpid());
 	writer.summary.left = account_left(state);
 	writer.summary.left_ns = left_ns;
+	writer.summary.seeks_step = seeks_step;
 	state->cpu_before_ns = account_cpu_ns(state);
 	if (!leave_start(state, finish_alone, NULL))
 		return true;

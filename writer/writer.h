@@ -65,6 +65,7 @@ struct writer_summary {
 			    the others, and nothing else */
 	uint64_t left, left_ns; /* for a process that finishes the file, about
 				   how long that takes */
+	bool seeks_step;	/* that one looks for the step, too */
 	uint64_t thinned;	/* by TRACEPROF_MAX_OVERHEAD */
 	uint64_t lost_waits;	/* of members at regions' ends, not drawn */
 	char path[SESSION_TEXT_BYTES]; /* newest file, "" none */

@@ -434,7 +434,11 @@ void closing_report(const struct session *session,
 		say_left(session, done);
 		if (!is_in_brief(session, then))
 			say_next(session, done,
-				 ", for the verdict, when that is done");
+				 done->seeks_step
+					 ? ", for the verdict and the step, "
+					   "when that is done"
+					 : ", for the verdict, when that is "
+					   "done");
 	} else if (done->files && rc != -ETIMEDOUT) {
 		/* Of a file that is not whole yet there are no totals. */
 		say_written(session, done, then);

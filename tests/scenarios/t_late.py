@@ -75,6 +75,16 @@ def test_the_lines_name_the_step_before_the_rest_is_written():
     expect(len(run.trace.slices(cat="user_annotation")) > 10000, "steps are drawn")
 
 
+def test_the_lines_say_where_the_step_will_be():
+    """There is no time to look for it, and nobody to be told when it is known."""
+    run = late(2, 90000, 0)
+    expect(any(LEFT in line for line in run.own_lines), run.stderr)
+    is_said = any("step = " in line or "no step found" in line for line in run.own_lines)
+    what = "the verdict" if is_said else "the verdict and the step"
+    expect(run.own_lines[-1].endswith(f", for {what}, when that is done"), run.stderr)
+    expect(any("step" in note for note in run.trace.meta["notes"]), run.trace.meta["notes"])
+
+
 def test_more_than_memory_holds():
     """A file takes what the buffer can't, and is gone at the end.  Its threads wait
     asleep: two that spin at 60,000 barriers took 15 s beside eight busy programs,

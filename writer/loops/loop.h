@@ -75,6 +75,11 @@ static inline bool loop_level_is_hit(const struct loop_level *level,
 uint64_t loop_level_next(const struct loop_mark *marks,
 			 const struct loop_level *level);
 
+/* From one hit to the next, in time: the median, or where they are many that of
+ * some.  Of two turns or more. */
+uint64_t loop_level_period(const struct loop_level *level,
+			   const struct loop_mark *marks);
+
 /* Where the turn begins that ends with a hit: of what may be its first mark,
  * from `least` on, the one that makes it as long as most turns are. */
 size_t loop_level_begin(const struct loop_level *level,

@@ -8,6 +8,10 @@
 #define NEW_LEAST   2u
 #define NEW_OF	    9u
 #define MASS	    0.9
+/* Turns in one that begins and ends with something of its own. */
+#define FEW_WITHIN  6u
+/* Fewer may be restarts, or folds. */
+#define TURNS_LEAST 8u
 
 /* Times that a site's place was asked. */
 #define ASKED_LEAST 3u
@@ -64,15 +68,45 @@ static bool is_further_out(const struct loop_groups *groups, uint32_t site,
 	       code->depth < groups->code[marker].depth;
 }
 
+/* Of its own it has one site that comes before the step's first turn, and not
+ * behind its last, and one the other way round: it begins and ends a turn of a
+ * few of the step's.  An epoch has more. */
+static bool is_bracket(const struct loop_groups *groups,
+		       const struct loop_candidate *around,
+		       const struct loop_candidate *step)
+{
+	uint32_t before[LOOP_SITES_MAX] = {0};
+	uint32_t behind[LOOP_SITES_MAX] = {0};
+	bool begins = false, ends = false;
+
+	for (size_t i = 0; i < groups->count; i++) {
+		if (groups->site[i] >= LOOP_SITES_MAX)
+			continue;
+		before[groups->site[i]] += i < step->level.first;
+		behind[groups->site[i]] += i > step->level.last;
+	}
+	for (uint32_t s = 0; s < LOOP_SITES_MAX; s++) {
+		if (!loop_holds(around, s) || loop_holds(step, s))
+			continue;
+		begins |= before[s] && !behind[s];
+		ends |= behind[s] && !before[s];
+	}
+	return begins && ends &&
+	       step->level.turns <= FEW_WITHIN * around->level.turns;
+}
+
 /* Has it all of the step's, and enough of its own? */
-static bool is_more(const struct loop_candidate *around,
+static bool is_more(const struct loop_groups *groups,
+		    const struct loop_candidate *around,
 		    const struct loop_candidate *step)
 {
 	const size_t added = around->level.held - step->level.held;
 
 	return !loop_has_others(step, around) &&
+	       around->level.turns >= TURNS_LEAST &&
 	       around->level.held > step->level.held && added >= NEW_LEAST &&
-	       added * NEW_OF >= around->level.held * NEW_LEAST &&
+	       (added * NEW_OF >= around->level.held * NEW_LEAST ||
+		is_bracket(groups, around, step)) &&
 	       around->level.mass >= MASS;
 }
 
@@ -100,7 +134,7 @@ enum loop_around loop_around_find(struct loop_groups *groups,
 	loop_groups_make(groups, 0);
 	return loop_candidate_examine(groups, nearest, 0, LOOP_AROUND, scratch,
 				      around) &&
-			       is_more(around, step)
+			       is_more(groups, around, step)
 		       ? AROUND_FOUND
 		       : AROUND_DOUBT;
 }

@@ -4,6 +4,8 @@
 
 /* So often has come what comes now and then. */
 #define TIMES_SELDOM 20u
+/* Of what lies between its turns so much is at sites of each. */
+#define MASS_LIKELY  0.9
 /* So many marks of one loop alone are as good as any number of turns. */
 #define MARKS_ALONE  131072u
 
@@ -20,6 +22,11 @@ static bool may_be_within(const struct loop_nest *nest)
 	return false;
 }
 
+bool loop_is_likely(const struct loop_nest *nest)
+{
+	return nest->level[nest->step].mass >= MASS_LIKELY;
+}
+
 bool loop_is_certain(struct loop_choice *choice, const void *of,
 		     const struct loop_nest *nest, size_t count,
 		     const struct loop_patience *patience)
@@ -31,7 +38,7 @@ bool loop_is_certain(struct loop_choice *choice, const void *of,
 		*choice =
 			(struct loop_choice){of, step->key, step->held, count};
 	if (step->turns < patience->turns || count < 2 * choice->since ||
-	    nest->is_open || may_be_within(nest))
+	    !loop_is_likely(nest) || nest->is_open || may_be_within(nest))
 		return false;
 	if (nest->seldom)
 		return nest->seldom >= TIMES_SELDOM;

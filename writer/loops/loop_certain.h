@@ -27,6 +27,10 @@ struct loop_patience {
 	size_t turns, alone;
 };
 
+/* Enough is at sites of each of its turns to go by it before the end: else what
+ * comes may be around it. */
+bool loop_is_likely(const struct loop_nest *nest);
+
 /* After a look at `count` marks of `of` that found a step. */
 bool loop_is_certain(struct loop_choice *choice, const void *of,
 		     const struct loop_nest *nest, size_t count,

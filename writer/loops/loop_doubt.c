@@ -19,6 +19,10 @@
  * often, with a tenth of all marks. */
 #define MORE_TURNS    2u
 #define MORE_MARKS_OF 10u
+/* So many turns of one or two sites may be parts of what is called now and
+ * then. */
+#define PARTS_HELD    2u
+#define PARTS_TURNS   4096u
 /* Loops around a region by its code, and one: the step's alone. */
 #define DEPTH_OF_ONE  2u
 
@@ -163,6 +167,8 @@ bool loop_is_of_sizes(const struct loop_groups *groups,
 	if (step->held != groups->sites || step->length != step->held ||
 	    groups->code[groups->site[step->first]].depth == DEPTH_OF_ONE)
 		return false;
+	if (step->held <= PARTS_HELD && step->turns > PARTS_TURNS)
+		return true;
 	for (size_t i = step->first + 1; i <= step->last; i++) {
 		is_known &= marks[i].team != 0;
 		alone += marks[i].team == 1;

@@ -22,7 +22,7 @@ bool loop_is_elsewhere(const struct loop_groups *groups,
 /* Whether the run is nothing but turns that are one region of each site, some
  * of which again and again have a team of one member: a loop over what is large
  * and small, levels of an index, with an outer one that has no region of its
- * own. */
+ * own.  Or nothing but thousands of turns of a region or two. */
 bool loop_is_of_sizes(const struct loop_groups *groups,
 		      const struct loop_candidate *candidate);
 

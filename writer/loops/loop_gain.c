@@ -13,6 +13,10 @@
 #define PASS_SITES    2u
 #define SHORTER	      7u
 #define MOST	      9u
+#define SELDOM	      4u
+/* Longer than a turn by more than a quarter. */
+#define LONGER	      5u
+#define LONGER_OF     4u
 /* A step that is rich holds so many sites. */
 #define MANY_HELD     12u
 /* Turns from one report to the next: at most, and a multiple of these. */
@@ -21,6 +25,9 @@
 /* ... or one more than of these: it takes a turn itself.  Of 6 or 16 it may be
  * layers or classes just as well. */
 #define TENS	      10u
+/* A little: less than one of so many parts of a turn, after no more turns. */
+#define LITTLE	      3u
+#define MOST_WITHIN   64.0
 /* Outer turns to compare the end of the marks with. */
 #define TURNS_LOOKED  4u
 
@@ -34,6 +41,7 @@ struct turns {
 	size_t within;	      /* ... since the last one */
 	size_t hits;	      /* outer ones */
 	size_t with, without; /* inner turns, with an outer hit and without */
+	size_t longer;	      /* ... with, by more than what is new, */
 	size_t shorter;	      /* ... without, that are a third shorter, */
 	size_t lesser;	      /* and with, that are shorter than most are */
 };
@@ -56,7 +64,7 @@ static void count_turn(struct turns *turns, bool is_outer)
 static void compare_turns(const struct loop_groups *groups,
 			  struct loop_scratch *scratch,
 			  const struct loop_candidate *inner,
-			  const struct loop_candidate *outer,
+			  const struct loop_candidate *outer, size_t added,
 			  struct turns *turns)
 {
 	/* Beyond a long pause there may be a last turn. */
@@ -81,6 +89,10 @@ static void compare_turns(const struct loop_groups *groups,
 
 			turns->with += is_with;
 			turns->without += !is_with;
+			turns->longer +=
+				is_with &&
+				(i - begin) * LONGER_OF >
+					(inner->level.length + added) * LONGER;
 			turns->shorter +=
 				!is_with &&
 				(i - begin) * 3 <= outer->level.length * 2;
@@ -167,6 +179,30 @@ static bool is_bracketed(const struct loop_groups *groups,
 	return has_begin && has_end;
 }
 
+/* By the code it comes in some turns of the inner one's loop. */
+static bool is_in_some(const struct loop_groups *groups,
+		       const struct loop_candidate *inner, uint32_t site)
+{
+	for (uint32_t s = 0; s < min_u64(groups->sites, LOOP_SITES_MAX); s++) {
+		if (loop_holds(inner, s) &&
+		    loop_groups_is_besides(groups, site, s))
+			return true;
+	}
+	return false;
+}
+
+static bool is_besides(const struct loop_groups *groups,
+		       const struct loop_candidate *inner,
+		       const struct loop_candidate *outer)
+{
+	for (uint32_t s = 0; s < min_u64(groups->sites, LOOP_SITES_MAX); s++) {
+		if (loop_holds(outer, s) && !loop_holds(inner, s) &&
+		    !is_in_some(groups, inner, s))
+			return false;
+	}
+	return true;
+}
+
 struct gain loop_gain(const struct loop_groups *groups,
 		      struct loop_scratch *scratch,
 		      const struct loop_candidate *inner,
@@ -183,7 +219,7 @@ struct gain loop_gain(const struct loop_groups *groups,
 		gain.lost += (size_t)__builtin_popcountll(inner->held[w] &
 							  ~outer->held[w]);
 	}
-	compare_turns(groups, scratch, inner, outer, &turns);
+	compare_turns(groups, scratch, inner, outer, gain.sites, &turns);
 	for (uint32_t s = 0; s < min_u64(groups->sites, LOOP_SITES_MAX); s++)
 		gain.again += turns.with && turns.without &&
 			      loop_holds(inner, s) &&
@@ -202,7 +238,14 @@ struct gain loop_gain(const struct loop_groups *groups,
 	gain.is_constant = turns.same * 10 >= (turns.hits - 1) * 9;
 	gain.is_full = turns.head + turns.within == turns.usual;
 	gain.is_whole = gain.is_full && (!turns.head || !turns.within);
+	gain.is_besides = gain.sites && is_besides(groups, inner, outer);
+	gain.is_between =
+		turns.head == turns.usual && turns.within == turns.usual;
 	gain.is_bracketed = is_bracketed(groups, scratch, inner, outer);
+	/* An evaluation before some of them is no part of each. */
+	if (gain.is_bracketed && gain.sites > 1 &&
+	    turns.longer * SINGLE_OF < turns.with * SELDOM)
+		gain.again = 0;
 	gain.is_cut = !gain.is_whole &&
 		      (!turns.head || turns.head == turns.usual) &&
 		      turns.within <= turns.usual &&
@@ -216,6 +259,17 @@ bool gain_is_undecided(const struct gain *gain, const struct loop_level *inner,
 	return gain->is_constant && gain->is_whole && gain->ratio >= 1.5 &&
 	       gain->ratio <= GAIN_FEW_WITHIN && gain->sites > GAIN_FEW_SITES &&
 	       gain->sites * 3 < outer->held && inner->held >= MANY_HELD;
+}
+
+bool gain_is_a_little(const struct gain *gain, const struct loop_level *inner,
+		      const struct loop_level *outer)
+{
+	const size_t within = gain->usual * inner->length;
+
+	return gain->is_constant && (gain->is_whole || gain->is_between) &&
+	       gain->ratio >= 1.5 && gain->ratio <= MOST_WITHIN &&
+	       outer->length > within &&
+	       (outer->length - within) * LITTLE < inner->length;
 }
 
 bool gain_is_other_way(const struct gain *gain)

@@ -33,6 +33,9 @@ struct gain {
 	bool is_late;	   /* inner turns without an outer one all come first */
 	bool is_full;	   /* the run has whole outer turns alone, */
 	bool is_whole;	   /* ... from the first turn to the last */
+	bool is_besides;   /* by the code all those sites come in some turns */
+	bool is_between;   /* ... told by what begins the next one: so many
+			      inner turns before the first, behind the last */
 	bool is_bracketed; /* some of those sites come before the first inner
 			      turn alone, and some behind the last alone */
 	bool is_cut;	   /* the marks end within an inner turn: the last outer
@@ -48,6 +51,12 @@ struct gain loop_gain(const struct loop_groups *groups,
  * steps are rich and a little comes between them. */
 bool gain_is_undecided(const struct gain *gain, const struct loop_level *inner,
 		       const struct loop_level *outer);
+
+/* After so many turns a little comes that they have, too, to the end: what is
+ * done once in a step (weights are moved by what 12 networks gave), or a text
+ * after 12 batches. */
+bool gain_is_a_little(const struct gain *gain, const struct loop_level *inner,
+		      const struct loop_level *outer);
 
 /* Every so many turns, to the end, one is shorter and has something of its own.
  * That's no report: either the loop's body has turns of two kinds (a critic's,

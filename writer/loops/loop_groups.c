@@ -7,6 +7,8 @@
 /* Of a site's marks so many at least tell where it was called from: none is
  * asked after the run's first thousand. */
 #define ASKED_LEAST   16u
+/* Turns more of another site in the same loop. */
+#define ASKED_BESIDES 2u
 /* As marks have it. */
 #define DEPTH_OF_NONE 1u
 
@@ -113,6 +115,17 @@ bool loop_groups_is_once(const struct loop_groups *groups, size_t site)
 
 	return site < LOOP_SITES_MAX && code->loop && code->caller &&
 	       code->asked >= min_u64(code->hits, ASKED_LEAST);
+}
+
+bool loop_groups_is_besides(const struct loop_groups *groups, size_t site,
+			    size_t other)
+{
+	const struct loop_code *code = groups->code;
+
+	return site < LOOP_SITES_MAX && code[site].loop &&
+	       loop_groups_is_once(groups, other) &&
+	       code[other].loop == code[site].loop &&
+	       code[other].asked > code[site].asked + ASKED_BESIDES;
 }
 
 bool loop_groups_outnumbers(const struct loop_groups *groups, size_t site,

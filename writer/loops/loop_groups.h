@@ -56,6 +56,12 @@ static inline const uint32_t *loop_groups_hits(const struct loop_groups *groups,
 /* A site is called from one place alone, once in each turn of a loop. */
 bool loop_groups_is_once(const struct loop_groups *groups, size_t site);
 
+/* By the code it comes in some turns of the loop in which another comes once in
+ * each: in the part of the run in which they were asked that came more often.
+ */
+bool loop_groups_is_besides(const struct loop_groups *groups, size_t site,
+			    size_t other);
+
 /* It is called from several places, all in the loop of another site, and one of
  * them comes once in each turn: more often than the other site. */
 bool loop_groups_outnumbers(const struct loop_groups *groups, size_t site,

@@ -273,22 +273,26 @@ static uint64_t key_of(const struct loop_mark *marks, size_t at,
 }
 
 /* In its own loop another site comes more often, each turn of that: it is what
- * some turns do besides. */
+ * some turns do besides.  Where the code isn't told of all its hits, since
+ * it came from other places later, that counts which was asked. */
 static bool is_in_some_turns(const struct loop_groups *groups, size_t hits,
 			     size_t turns, uint32_t marker,
 			     const struct loop_scratch *scratch)
 {
 	const size_t sites = min_u64(groups->sites, LOOP_SITES_MAX);
+	bool is_part;
 
 	if (marker >= sites || !groups->code[marker].loop)
 		return false;
+	is_part = hits + MISSED_AT_MOST < groups->code[marker].hits;
 	for (uint32_t s = 0; s < sites; s++) {
 		const bool is_more =
 			scratch->inside[s] > turns + MISSED_AT_MOST ||
 			groups->code[s].hits > hits + MISSED_AT_MOST;
 
-		if ((is_more && loop_groups_is_once(groups, s) &&
+		if ((is_more && is_part && loop_groups_is_once(groups, s) &&
 		     groups->code[s].loop == groups->code[marker].loop) ||
+		    (is_more && loop_groups_is_besides(groups, marker, s)) ||
 		    loop_groups_outnumbers(groups, s, marker, MISSED_AT_MOST))
 			return true;
 	}
@@ -392,6 +396,24 @@ uint64_t loop_level_next(const struct loop_mark *marks,
 			votes--;
 	}
 	return next;
+}
+
+uint64_t loop_level_period(const struct loop_level *level,
+			   const struct loop_mark *marks)
+{
+	const size_t every = level->turns / LOOP_SAMPLES + 1;
+	uint64_t ticks[LOOP_SAMPLES];
+	uint64_t before = marks[level->first].ticks;
+	size_t turns = 0, count = 0;
+
+	for (size_t i = level->first + 1; i <= level->last; i++) {
+		if (!loop_level_is_hit(level, marks, i))
+			continue;
+		if (turns++ % every == 0 && count < LOOP_SAMPLES)
+			ticks[count++] = marks[i].ticks - before;
+		before = marks[i].ticks;
+	}
+	return loop_median(ticks, count);
 }
 
 bool loop_level_is_in_context(const struct loop_level *level,

@@ -96,16 +96,15 @@ bool loop_named_find(const struct loop_mark *marks, size_t count, bool is_over,
 	if (!best)
 		return false;
 	/* Each begins a turn, so the hit is the one before. */
-	*found = (struct loop_level){
-		.id = best->id,
-		.key = search_key(&best->id, 0),
-		.begin = best->first,
-		.first = best->first,
-		.last = best->last,
-		.turns = best->hits,
-		.length = (best->last - best->first) / (best->hits - 1),
-		.ticks = (marks[best->last].ticks - marks[best->first].ticks) /
-			 (best->hits - 1),
-		.is_begin = true};
+	*found = (struct loop_level){.id = best->id,
+				     .key = search_key(&best->id, 0),
+				     .begin = best->first,
+				     .first = best->first,
+				     .last = best->last,
+				     .turns = best->hits,
+				     .length = (best->last - best->first) /
+					       (best->hits - 1),
+				     .is_begin = true};
+	found->ticks = loop_level_period(found, marks);
 	return true;
 }

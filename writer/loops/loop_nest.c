@@ -11,6 +11,7 @@
 
 #include "writer/loops/loop_around.h"
 #include "writer/loops/loop_doubt.h"
+#include "writer/loops/loop_phase.h"
 #include "writer/loops/loop_ways.h"
 #include <errno.h>
 #include <string.h>
@@ -23,6 +24,8 @@
 #define NEW_SITES      2u
 #define MOST_SITES     4u
 #define SELDOM	       3
+/* Fewer may be restarts, or folds. */
+#define TURNS_UNEVEN   8u
 /* A loop that adds less turns the inner one a few times, or that one is so
  * short. */
 #define MANY_WITHIN    64.0
@@ -209,7 +212,7 @@ static bool is_near(const struct loop_candidate *from,
 static enum answer answer_uneven(struct finder *finder, const struct gain *gain,
 				 const struct loop_candidate *outer)
 {
-	if (gain->is_bracketed &&
+	if (gain->is_bracketed && outer->level.turns >= TURNS_UNEVEN &&
 	    gain->sites * SITES >= outer->level.held * MOST_SITES)
 		return ANSWER_YES;
 	finder->doubt = finder->inner;
@@ -228,9 +231,11 @@ static enum answer compare(struct finder *finder,
 		return ANSWER_NO;
 	if (gain->ratio < 1.5 && lacks_less(&outer->level, &inner->level))
 		return ANSWER_YES;
-	if (!gain->sites)
+	if (!gain->sites &&
+	    !gain_is_a_little(gain, &inner->level, &outer->level))
 		return ANSWER_NO;
-	if (gain_is_undecided(gain, &inner->level, &outer->level)) {
+	if (!gain->sites ||
+	    gain_is_undecided(gain, &inner->level, &outer->level)) {
 		finder->doubt = finder->inner;
 		return ANSWER_MAYBE;
 	}
@@ -272,11 +277,13 @@ static enum answer is_better(struct finder *finder,
 			     const struct loop_candidate *outer)
 {
 	const struct gain gain = gain_of(finder, inner, outer);
-	const enum answer answer = compare(finder, inner, outer, &gain);
-
+	const enum answer answer =
+		gain.is_besides && gain.ratio >= 1.5
+			? ANSWER_NO
+			: compare(finder, inner, outer, &gain);
 	const bool is_open =
 		answer == ANSWER_NO
-			? gain_is_other_way(&gain)
+			? !gain.is_besides && gain_is_other_way(&gain)
 			: answer == ANSWER_YES &&
 				  gain_may_be_report(&gain, &inner->level,
 						     &outer->level);
@@ -629,8 +636,8 @@ static const struct loop_candidate *all_ways(struct finder *finder,
 	return NULL;
 }
 
-int loop_nest_find(const struct loop_mark *marks, size_t count, void *room,
-		   struct loop_nest *nest)
+int loop_nest_find_part(const struct loop_mark *marks, size_t count, void *room,
+			struct loop_nest *nest)
 {
 	struct choice choice;
 	struct finder *finder = room;
@@ -676,4 +683,13 @@ int loop_nest_find(const struct loop_mark *marks, size_t count, void *room,
 	return is_vague || other || is_near(finder->doubt, choice.step)
 		       ? -ENOENT
 		       : 0;
+}
+
+int loop_nest_find(const struct loop_mark *marks, size_t count, void *room,
+		   struct loop_nest *nest)
+{
+	const int rc = loop_nest_find_part(marks, count, room, nest);
+
+	return !rc && loop_phase_is_beside(marks, count, room, nest) ? -ENOENT
+								     : rc;
 }

@@ -48,4 +48,8 @@ size_t loop_nest_room(size_t count);
 int loop_nest_find(const struct loop_mark *marks, size_t count, void *room,
 		   struct loop_nest *nest);
 
+/* The same, but what else the run does is not looked at. */
+int loop_nest_find_part(const struct loop_mark *marks, size_t count, void *room,
+			struct loop_nest *nest);
+
 #endif

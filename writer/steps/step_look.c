@@ -122,7 +122,8 @@ void step_look_now(struct writer_state *state)
 					     : step_ready(state, next);
 
 		if (next->count * 4 < most ||
-		    step_marks_find(next, count, &nest))
+		    step_marks_find(next, count, &nest) ||
+		    (!is_final(state) && !loop_is_likely(&nest)))
 			continue;
 		if (step_optimizer_find(state, &next, UINT64_MAX, &nest) ==
 		    OPTIMIZER_DOUBT)

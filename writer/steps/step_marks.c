@@ -245,8 +245,7 @@ static void gather(const struct step_marks *marks, struct loop_level *found)
 	}
 	if (found->turns < 2)
 		return;
-	found->ticks = (all[found->last].ticks - all[found->first].ticks) /
-		       (found->turns - 1);
+	found->ticks = loop_level_period(found, all);
 	found->length = (found->last - found->first) / (found->turns - 1);
 }
 

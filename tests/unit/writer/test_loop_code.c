@@ -5,7 +5,7 @@
  */
 #include "tests/unit/cmocka_base.h"
 
-#include "writer/loops/loop_nest.h"
+#include "writer/loops/loop_certain.h"
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -252,6 +252,135 @@ static void test_a_part_from_some_turn_on(void **unused)
 	expect_steps(50);
 }
 
+/* Only the run's first thousand marks were asked. */
+static void forget_late(size_t from)
+{
+	for (size_t i = from; i < count; i++)
+		marks[i].caller = marks[i].loop = marks[i].depth = 0;
+}
+
+/* Four folds of 80 batches, and a test of five behind each: all that was asked
+ * has the forward pass in the batches' loop, so that what a test lacks looks as
+ * if some turns did it besides. */
+static void test_a_pass_from_another_place_later(void **unused)
+{
+	(void)unused;
+	for (unsigned int fold = 0; fold < 4; fold++) {
+		hit(20, 1, 1);
+		for (unsigned int i = 0; i < 85; i++) {
+			for (uint64_t site = 1; site <= 6; site++)
+				hit(site, 2, 3);
+			for (uint64_t site = 7; site <= 14 && i < 80; site++)
+				hit(site, 2, 3);
+			if (i >= 80)
+				hit(15, 4, 2);
+		}
+	}
+	forget_late(1024);
+	expect_steps(320);
+}
+
+/* A new mesh each eight time steps, to the end; what follows is called from
+ * several places, but for one. */
+static void test_what_some_turns_begin_with(void **unused)
+{
+	(void)unused;
+	for (unsigned int i = 0; i < 88; i++) {
+		if (i % 8 == 0) {
+			hit(1, 1, 1);
+			hit(2, 1, 1);
+			hit(3, 1, 1);
+		}
+		hit(4, 1, 1);
+		for (uint16_t place = 0; place < 7; place++) {
+			hit(5, 0, 0);
+			hit(6, 0, 0);
+			marks[count - 1].caller = 20 + place;
+			marks[count - 2].caller = 30 + place;
+			marks[count - 1].depth = marks[count - 2].depth = 0;
+		}
+	}
+	expect_steps(88);
+}
+
+/* Newton's steps in time steps, each of conjugate gradients, so many of all as
+ * it takes: a site before them, and one behind. */
+static void test_time_steps_of_a_few(void **unused)
+{
+	unsigned int luck = 1;
+
+	(void)unused;
+	for (unsigned int t = 0; t < 25; t++) {
+		hit(1, 1, 1);
+		for (unsigned int k = 0; k < 2 + t * 7 % 3; k++) {
+			for (uint64_t site = 2; site <= 4; site++)
+				hit(site, 2, 2);
+			luck = luck * 1103515245u + 12345u;
+			for (unsigned int i = 0; i < 5 + (luck >> 16) % 11;
+			     i++) {
+				for (uint64_t site = 5; site <= 9; site++)
+					hit(site, 3, 3);
+			}
+			hit(10, 2, 2);
+		}
+		hit(11, 1, 1);
+	}
+	expect_steps(25);
+}
+
+/* Five restarts of k-means, or as many structures: nobody knows. */
+static void restarts(unsigned int turns)
+{
+	for (unsigned int restart = 0; restart < turns; restart++) {
+		for (unsigned int i = 0; i < 7; i++)
+			hit(1, 2, 2);
+		for (unsigned int i = 0; i < 14 + restart * 5 % 12; i++) {
+			hit(2, 3, 2);
+			hit(3, 3, 2);
+		}
+		hit(4, 1, 1);
+	}
+}
+
+static void test_a_few_restarts(void **unused)
+{
+	(void)unused;
+	restarts(5);
+	expect_none();
+	count = 0;
+	restarts(9);
+	expect_steps(9);
+}
+
+/* They may be a part of what is called 30 times. */
+static void test_thousands_of_turns_of_two_sites(void **unused)
+{
+	(void)unused;
+	for (unsigned int i = 0; i < 5000; i++) {
+		hit(1, 1, 1);
+		hit(2, 1, 1);
+	}
+	expect_steps(5000);
+	forget();
+	expect_none();
+	count = 2000;
+	expect_steps(1000);
+}
+
+/* Before the run is over much that lies between its turns may be a loop. */
+static void test_when_it_is_likely(void **unused)
+{
+	const struct loop_patience patience = {16, 64};
+	struct loop_nest nest = {.count = 1, .seldom = 40};
+	struct loop_choice choice = {.of = marks, .since = 100};
+
+	(void)unused;
+	nest.level[0] = (struct loop_level){.turns = 60, .mass = 0.95};
+	assert_true(loop_is_certain(&choice, marks, &nest, 200, &patience));
+	nest.level[0].mass = 0.82;
+	assert_false(loop_is_certain(&choice, marks, &nest, 200, &patience));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -272,6 +401,14 @@ int main(void)
 		cmocka_unit_test_setup(test_two_ways_through_a_turn, set_up),
 		cmocka_unit_test_setup(test_loops_within_and_reports, set_up),
 		cmocka_unit_test_setup(test_a_part_from_some_turn_on, set_up),
+		cmocka_unit_test_setup(test_a_pass_from_another_place_later,
+				       set_up),
+		cmocka_unit_test_setup(test_what_some_turns_begin_with, set_up),
+		cmocka_unit_test_setup(test_time_steps_of_a_few, set_up),
+		cmocka_unit_test_setup(test_a_few_restarts, set_up),
+		cmocka_unit_test_setup(test_thousands_of_turns_of_two_sites,
+				       set_up),
+		cmocka_unit_test(test_when_it_is_likely),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

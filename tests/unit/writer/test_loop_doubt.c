@@ -331,10 +331,10 @@ static void test_few_rounds_and_more_requests(void **unused)
 	(void)unused;
 	assert_int_equal(made_and_used(12, 60, 3), 0);
 	assert_int_equal(made_and_used(12, 60, 1), 0);
-	/* Hardly more, hardly any work, or not that few. */
-	assert_int_equal(made_and_used(12, 20, 3), 12);
-	assert_int_equal(made_and_used(23, 30, 1), 23);
-	assert_int_equal(made_and_used(40, 100, 3), 40);
+	assert_int_equal(made_and_used(40, 100, 3), 0);
+	/* Less than half as many. */
+	assert_int_equal(made_and_used(12, 5, 3), 12);
+	assert_int_equal(made_and_used(40, 19, 1), 40);
 }
 
 /* --- every few turns another way ------------------------------------------ */
@@ -441,6 +441,43 @@ static void test_more_turns_around_many(void **unused)
 	assert_int_equal(steps(), 20);
 }
 
+/* --- what comes before some turns ----------------------------------------- */
+
+static void part(uint64_t from, uint64_t to)
+{
+	for (uint64_t site = from; site <= to; site++)
+		hit(site);
+}
+
+/* Gradients of four batches are added up, and some passes evaluate before each
+ * so many updates. */
+static void updates(unsigned int turns, unsigned int each)
+{
+	for (unsigned int i = 0; i < turns; i++) {
+		for (unsigned int k = 0; k < 3 && i % each == 0; k++)
+			part(1, 12);
+		hit(21);
+		for (unsigned int k = 0; k < 4; k++)
+			part(1, 20);
+		hit(22);
+	}
+}
+
+static void test_an_evaluation_before_some_updates(void **unused)
+{
+	(void)unused;
+	updates(25, 5);
+	assert_int_equal(steps(), 25);
+}
+
+/* Before each it is an epoch's. */
+static void test_an_evaluation_before_each(void **unused)
+{
+	(void)unused;
+	updates(25, 1);
+	assert_int_equal(steps(), 100);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -477,6 +514,9 @@ int main(void)
 		cmocka_unit_test_setup(test_reports_that_take_a_turn, set_up),
 		cmocka_unit_test_setup(test_few_turns_around_many, set_up),
 		cmocka_unit_test_setup(test_more_turns_around_many, set_up),
+		cmocka_unit_test_setup(test_an_evaluation_before_some_updates,
+				       set_up),
+		cmocka_unit_test_setup(test_an_evaluation_before_each, set_up),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

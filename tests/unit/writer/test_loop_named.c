@@ -185,6 +185,21 @@ static void test_none_around_all_of_a_turn(void **unused)
 	assert_int_equal(level.id, PART);
 }
 
+/* A step's time is its median, as of any other step, however long some take. */
+static void test_the_period_is_a_median(void **unused)
+{
+	struct loop_level found;
+
+	(void)unused;
+	for (int i = 0; i < 200; i++) {
+		step(STEP, PART, 2);
+		now += i % 10 ? 4 : 5000;
+	}
+	assert_true(loop_named_find(marks, count, true, &found));
+	assert_int_equal(found.turns, 200);
+	assert_int_equal(found.ticks, 10);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -192,6 +207,7 @@ int main(void)
 		cmocka_unit_test_setup(test_none_before_it_can_be_known,
 				       set_up),
 		cmocka_unit_test_setup(test_side_by_side, set_up),
+		cmocka_unit_test_setup(test_the_period_is_a_median, set_up),
 		cmocka_unit_test(test_names),
 		cmocka_unit_test_setup(test_a_range_around_each_turn, set_up),
 		cmocka_unit_test_setup(test_none_around_all_of_a_turn, set_up),

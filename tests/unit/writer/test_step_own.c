@@ -15,10 +15,12 @@
 #include <stdarg.h>
 #include <cmocka.h>
 
-#define TURN  1000u
-#define TURNS 5000u
-#define LATER 6000u
-#define OWN   77
+#define TURN   1000u
+#define TURNS  5000u
+#define LATER  6000u
+#define OWN    77
+
+#define CALLER 1
 
 struct own {
 	struct sample sample;
@@ -33,7 +35,9 @@ static void region(struct own *own, uint64_t code)
 		    (struct event){.kind = EVENT_OMP_REGION,
 				   .start_ticks = own->now,
 				   .end_ticks = own->now + TURN / 4,
-				   .omp = {.region = own->now, .code = code}});
+				   .omp = {.region = own->now,
+					   .code = code,
+					   .sync = CALLER}});
 	own->now += TURN / 2;
 }
 
@@ -51,6 +55,14 @@ static void set(struct options *options, const char *name, const char *value)
 			 0);
 }
 
+/* The code has one loop: else so many turns of two regions are in doubt. */
+static void tell_loop(struct step_search *search, unsigned int at, uint64_t id)
+{
+	search->loops[at] = (struct search_loops){
+		.id = search_region(id, CALLER), .loop = 1, .depth = 2};
+	store_release(&search->loop_count, at + 1);
+}
+
 /* A run of so many turns with a schedule of two steps in a thousand, as far as
  * the writer follows it. */
 static void begin(struct own *own)
@@ -60,6 +72,8 @@ static void begin(struct own *own)
 	set(&own->sample.options, "WAIT", "1000");
 	set(&own->sample.options, "ACTIVE", "2");
 	steps_start(sample_session(&own->sample), clock_ticks());
+	tell_loop(&own->sample.session->head->search, 0, 0x1000);
+	tell_loop(&own->sample.session->head->search, 1, 0x2000);
 	own->thread = sample_thread(&own->sample, 4711);
 	own->now = TURN;
 	assert_int_equal(pass_start(&own->writer, own->sample.session, true),
