@@ -125,18 +125,14 @@
 	BLAS_CBLAS(X, symm, SYMMETRIC, 11, 13)				\
 	BLAS_CUDA_TYPES(X, gemm_v2, GEMM, 14)				\
 	BLAS_CUDA(X, Hgemm, GEMM, H, 14)				\
-	BLAS_CUDA(X, Cgemm3m, GEMM, C, 14)				\
-	BLAS_CUDA(X, Zgemm3m, GEMM, Z, 14)				\
 	BLAS_CUDA_TYPES(X, gemv_v2, GEMV, 12)				\
 	BLAS_CUDA_TYPES(X, gemmStridedBatched, CUDA_STRIDED, 18)	\
 	BLAS_CUDA(X, HgemmStridedBatched, CUDA_STRIDED, H, 18)		\
 	BLAS_CUDA_TYPES(X, gemmBatched, CUDA_BATCHED, 15)		\
-	BLAS_CUDA(X, HgemmBatched, CUDA_BATCHED, H, 15)			\
 	BLAS_CUDA(X, SgemmGroupedBatched, GEMM_BATCH, S, 16)		\
 	BLAS_CUDA(X, DgemmGroupedBatched, GEMM_BATCH, D, 16)		\
 	BLAS_CUDA(X, GemmEx, CUDA_EX, X, 19)				\
 	BLAS_CUDA(X, SgemmEx, CUDA_EX, X, 17)				\
-	BLAS_CUDA(X, CgemmEx, CUDA_EX, X, 17)				\
 	BLAS_CUDA(X, GemmStridedBatchedEx, CUDA_STRIDED_EX, X, 23)	\
 	BLAS_CUDA(X, GemmBatchedEx, CUDA_BATCHED_EX, X, 20)		\
 	BLAS_CUDA(X, GemmGroupedBatchedEx, CUDA_GROUPS_EX, X, 20)	\
