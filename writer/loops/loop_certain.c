@@ -2,8 +2,10 @@
 /* loop_certain.c - not yet, or for good; see loop_certain.h. */
 #include "writer/loops/loop_certain.h"
 
-/* So often has come what comes now and then. */
-#define TIMES_SELDOM 20u
+/* So often has come what comes now and then: of fewer turns nearly all must be
+ * as long as each other, and an evaluation before some hides those of a loop
+ * around it. */
+#define TIMES_SELDOM 25u
 /* Of what lies between its turns so much is at sites of each. */
 #define MASS_LIKELY  0.9
 /* So many marks of one loop alone are as good as any number of turns. */

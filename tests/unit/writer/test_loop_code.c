@@ -377,6 +377,9 @@ static void test_when_it_is_likely(void **unused)
 	(void)unused;
 	nest.level[0] = (struct loop_level){.turns = 60, .mass = 0.95};
 	assert_true(loop_is_certain(&choice, marks, &nest, 200, &patience));
+	nest.seldom = 24;
+	assert_false(loop_is_certain(&choice, marks, &nest, 200, &patience));
+	nest.seldom = 40;
 	nest.level[0].mass = 0.82;
 	assert_false(loop_is_certain(&choice, marks, &nest, 200, &patience));
 }
