@@ -9,6 +9,8 @@
 ifeq ($(origin CC),default)
 CC      := gcc
 endif
+GCC     ?= gcc
+GXX     ?= g++
 O       ?= build
 PREFIX  ?= /usr/local
 CUDA    ?= /usr/local/cuda
@@ -88,9 +90,10 @@ else lack 'file and line (libdw)'; fi; \
 if has sqlite3.h -lsqlite3; then \
 	echo 'DEFINES += -DHAVE_SQLITE'; echo 'TOOL_LIBS += -lsqlite3'; \
 else lack 'export to databases (sqlite3)'; fi; \
+case "$$($(CC) -dumpmachine)" in aarch64*) ;; *) \
 if has libunwind.h ''; then \
 	echo 'DEFINES += -DHAVE_LIBUNWIND'; \
-else lack 'call stacks (libunwind)'; fi; \
+else lack 'call stacks (libunwind)'; fi ;; esac; \
 cupti=; for dir in '$(CUDA)/include' '$(CUDA)/extras/CUPTI/include'; do \
 	if has cupti.h "-isystem $(CUDA)/include -isystem $$dir"; then \
 		cupti="-isystem $(CUDA)/include -isystem $$dir"; break; fi; done; \
@@ -174,17 +177,17 @@ units: $(UNITS)
 $(O)/tests/programs/%: tests/programs/%.c Makefile
 	$(call say,CC,$<)
 	@mkdir -p $(@D)
-	$(Q)gcc -std=gnu11 -O1 $(PROGRAM_FLAGS) $(FLAGS) -o $@ $< $(LIBS) -lm -ldl
+	$(Q)$(GCC) -std=gnu11 -O1 $(PROGRAM_FLAGS) $(FLAGS) -o $@ $< $(LIBS) -lm -ldl
 
 $(O)/tests/programs/%: tests/programs/%.cpp Makefile
 	$(call say,CXX,$<)
 	@mkdir -p $(@D)
-	$(Q)g++ -std=c++11 -O1 $(PROGRAM_FLAGS) $(FLAGS) -o $@ $< $(LIBS) -ldl
+	$(Q)$(GXX) -std=c++11 -O1 $(PROGRAM_FLAGS) $(FLAGS) -o $@ $< $(LIBS) -ldl
 
 $(O)/tests/programs/lib/lib%.so: tests/programs/lib/%.c Makefile
 	$(call say,CC,$<)
 	@mkdir -p $(@D)
-	$(Q)gcc -std=gnu11 -O1 -fPIC -shared $(PROGRAM_FLAGS) $(FLAGS) -o $@ $<
+	$(Q)$(GCC) -std=gnu11 -O1 -fPIC -shared $(PROGRAM_FLAGS) $(FLAGS) -o $@ $<
 
 # A function that was inlined has no name of its own in a profile.
 $(O)/tests/programs/train: FLAGS := -O3 -fno-inline-functions \
