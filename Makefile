@@ -44,7 +44,7 @@ LIBLINK := -shared -Wl,-soname,libtraceprof.so -Wl,-z,nodelete -Wl,-z,lazy \
            -Wl,--as-needed -Wl,--exclude-libs,ALL
 
 .DELETE_ON_ERROR:
-.PHONY: plain all lib command demo test test-real test-hooks soak install clean help probe \
+.PHONY: plain all lib command demo test test-real test-hooks cross-arm64 soak install clean help probe \
         programs units format FORCE
 
 # Without a goal: the library first, since it serves alone.
@@ -57,7 +57,7 @@ all: lib command
 
 # --- what the machine has ---------------------------------------------------
 
-NO_PROBE := plain clean help demo test probe sanitize bench bench-quick
+NO_PROBE := plain clean help demo test probe cross-arm64 sanitize bench bench-quick
 GOALS    := $(or $(MAKECMDGOALS),plain)
 ifneq ($(filter-out $(NO_PROBE),$(GOALS)),)
 include $(O)/config.mk
@@ -278,6 +278,15 @@ test-real: all fake-gpu programs
 	@tests/real/suites --build $(O)
 	@TEST_LIVE=1 tests/run --build $(O) scenarios/t_verdict
 
+# For aarch64, on another machine, into build-arm64/: tests/arm64 runs it.
+# SYSROOT has that architecture's libraries where this machine's own hasn't.
+ARM := aarch64-linux-gnu-
+arm_flags = $(if $(SYSROOT), --sysroot=$(SYSROOT))
+cross-arm64:
+	+@$(submake) O=build-arm64 NVCC= CC='$(ARM)gcc$(arm_flags)' \
+		GCC='$(ARM)gcc$(arm_flags)' GXX='$(ARM)g++$(arm_flags)' \
+		all programs units
+
 # Each hook taken out of a copy of the library: some test must fail without it.
 test-hooks: all programs
 	@tests/hooks --build $(O)
@@ -316,6 +325,7 @@ help:
 	'make test       install what is missing, build, run all tests' \
 	'make test-real  real programs and viewers (gigabytes from PyPI)' \
 	'make test-hooks take each hook out in turn: a test must notice' \
+	'make cross-arm64  for aarch64, in build-arm64/; see tests/arm64' \
 	'make fake-gpu   a simulated GPU in $(O)/fake-gpu' \
 	'make sanitize   the tests under ASan, UBSan and TSan' \
 	'make bench      costs against targets and peers; bench-quick: 2 minutes' \
