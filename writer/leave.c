@@ -4,6 +4,7 @@
 
 #include "collector/session/gate.h"
 #include "collector/system/orphan.h"
+#include "collector/system/page_size.h"
 #include "writer/account.h"
 #include "writer/pass.h"
 #include "writer/steps/step_finder.h"
@@ -54,7 +55,7 @@ static uint64_t resident_bytes(void)
 	    sscanf(text, "%lu %lu", &all, &resident) != 2)
 		resident = 0;
 	close(fd);
-	return (uint64_t)resident * PAGE_BYTES;
+	return (uint64_t)resident * page_bytes();
 }
 
 /* The first process of a container takes all others with it when it ends, and

@@ -13,7 +13,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-struct gate_page gate_page __attribute__((aligned(PAGE_BYTES)));
+struct gate_page gate_page __attribute__((aligned(PAGE_BYTES_MOST)));
 
 static START_DATA _Atomic uint32_t record_bits;
 
@@ -21,7 +21,8 @@ static START_DATA _Atomic bool is_kept;
 
 static void (*_Atomic followers[GATE_FOLLOWERS])(bool open);
 
-_Static_assert(sizeof(struct gate_page) == PAGE_BYTES, "a page of its own");
+_Static_assert(sizeof(struct gate_page) == PAGE_BYTES_MOST,
+	       "a page of its own");
 
 COLD int gate_protect(void)
 {

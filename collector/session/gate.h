@@ -55,7 +55,7 @@ enum gate_bit {
 struct gate_page {
 	_Atomic uint32_t bits;
 	_Atomic uint32_t openings; /* how often another window may be open */
-	char rest[PAGE_BYTES - 2 * sizeof(uint32_t)];
+	char rest[PAGE_BYTES_MOST - 2 * sizeof(uint32_t)];
 };
 
 extern struct gate_page gate_page __attribute__((visibility("hidden")));

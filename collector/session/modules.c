@@ -25,6 +25,7 @@ struct walk {
 	struct session *session;
 	int added;
 	bool first;   /* the first object is the executable */
+	bool hides;   /* one that was added lies around another */
 	bool changed; /* the counters moved since the last walk */
 };
 
@@ -127,6 +128,19 @@ static bool add(struct session *session, const struct dl_phdr_info *info,
 	return true;
 }
 
+/* On aarch64 a file's segments lie up to 64 KiB apart, and the kernel maps its
+ * own file into such a hole of the loader's. */
+static bool is_around_another(const struct session *session, uint64_t low,
+			      uint64_t high)
+{
+	for (const struct module *m = modules_each(session, NULL); m;
+	     m = modules_each(session, m)) {
+		if (m->low > low && m->high < high)
+			return true;
+	}
+	return false;
+}
+
 static int visit(struct dl_phdr_info *info, size_t bytes, void *arg)
 {
 	struct walk *walk = arg;
@@ -153,6 +167,7 @@ static int visit(struct dl_phdr_info *info, size_t bytes, void *arg)
 	find_range(info, &low, &high);
 	if (low >= high || !path[0] || is_known(walk->session, low, high, path))
 		return 0;
+	walk->hides |= is_around_another(walk->session, low, high);
 	walk->added += add(walk->session, info, low, high, path);
 	return 0;
 }
@@ -182,6 +197,11 @@ int modules_refresh(struct session *session)
 		return 0;
 	if (enter()) {
 		dl_iterate_phdr(visit, &walk);
+		/* Who is found is the newest: those inside once more. */
+		if (walk.hides) {
+			walk.first = walk.hides = false;
+			dl_iterate_phdr(visit, &walk);
+		}
 		/* RELEASE pairs with ACQUIRE in enter(). */
 		store_release(&is_busy, false);
 	}

@@ -20,7 +20,12 @@
 #endif
 
 #define CACHE_LINE 64
-#define PAGE_BYTES 4096
+#define PAGE_BYTES 4096 /* at least; see page_size.h */
+#if defined(__x86_64__)
+#define PAGE_BYTES_MOST 4096
+#else
+#define PAGE_BYTES_MOST 65536
+#endif
 
 /* clang-format off */
 #define likely(x)	__builtin_expect(!!(x), 1)

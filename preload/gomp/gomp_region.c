@@ -92,6 +92,7 @@ void gomp_thin_end(struct thread *thread, struct thin_site *site,
 {
 	const uint32_t bits = gate_bits();
 
+	end_ticks = gomp_ended(slice, end_ticks);
 	slice->thread = thread;
 	if (unlikely(bits == GATE_UNDECIDED || thread_self != thread))
 		gomp_slice_stray(slice);
@@ -112,6 +113,7 @@ COLD void gomp_region_close_thinned(struct gomp_region *region,
 	const uint64_t start_ticks = region->slice.start_ticks;
 	const uint32_t bits = gate_bits();
 
+	end_ticks = gomp_ended(&region->slice, end_ticks);
 	/* While the step is searched for: all but the last of its window. */
 	if (likely(bits != GATE_UNDECIDED && bits & GATE_OMP &&
 		   thread_self == thread && !thread->thin.sums &&

@@ -31,15 +31,6 @@ static struct gomp_site site_without_room = {.object = &gomp_nowhere};
 
 /* --- the code in front of a return address -------------------------------- */
 
-#if defined(__x86_64__)
-static uintptr_t relative(const unsigned char *next, const unsigned char *at)
-{
-	int32_t distance;
-
-	memcpy(&distance, at, sizeof(distance));
-	return (uintptr_t)next + (uintptr_t)(intptr_t)distance;
-}
-
 /* What a slot of the file's offset table holds, 0 if it isn't one. */
 static uintptr_t slot_value(const struct gomp_object *object, uintptr_t slot)
 {
@@ -47,6 +38,15 @@ static uintptr_t slot_value(const struct gomp_object *object, uintptr_t slot)
 	    !gomp_object_holds(object, slot + sizeof(uintptr_t) - 1))
 		return 0;
 	return *(const uintptr_t *)slot;
+}
+
+#if defined(__x86_64__)
+static uintptr_t relative(const unsigned char *next, const unsigned char *at)
+{
+	int32_t distance;
+
+	memcpy(&distance, at, sizeof(distance));
+	return (uintptr_t)next + (uintptr_t)(intptr_t)distance;
 }
 
 /* Where a call leads: through `jmp *slot(%rip)`, if that is what lies there. */
@@ -94,11 +94,49 @@ static uintptr_t called(const struct gomp_object *object, uintptr_t address)
 	return gomp_is_ours(target) || !is_indirect(code) ? target : 0;
 }
 #else
+static uint32_t word_at(uintptr_t address)
+{
+	return *(const uint32_t *)address;
+}
+
+/* The same of `adrp x16, page; ldr x17, [x16, slot]`, behind a `bti c`. */
+static uintptr_t followed(const struct gomp_object *object, uintptr_t target)
+{
+	uintptr_t at = target;
+	uint32_t page, load;
+	int64_t pages;
+
+	if (!gomp_object_holds(object, target) ||
+	    !gomp_object_holds(object, target + 16))
+		return target;
+	if (word_at(at) == 0xd503245f)
+		at += 4;
+	page = word_at(at);
+	load = word_at(at + 4);
+	if ((page & 0x9f00001f) != 0x90000010 ||
+	    (load & 0xffc003ff) != 0xf9400211)
+		return target;
+	pages = (int64_t)((uint64_t)(page >> 5 & 0x7ffff) << 45) >> 43;
+	pages |= page >> 29 & 3;
+	return slot_value(object, (at & ~(uintptr_t)4095) +
+					  (uintptr_t)pages * 4096 +
+					  (load >> 10 & 4095) * 8);
+}
+
+/* Instructions have four bytes: one in front that calls is the one. */
 static uintptr_t called(const struct gomp_object *object, uintptr_t address)
 {
-	(void)object;
-	(void)address;
-	return 0;
+	uint32_t call;
+
+	if (!gomp_object_holds(object, address - 4) || address % 4 ||
+	    gomp_is_ours(address))
+		return 0;
+	call = word_at(address - 4);
+	if (call >> 26 != 0x25) /* bl */
+		return 0;
+	address += (uintptr_t)((int64_t)(int32_t)(call << 6) >> 6) * 4 - 4;
+	return gomp_object_holds(object, address) ? followed(object, address)
+						  : 0;
 }
 #endif
 

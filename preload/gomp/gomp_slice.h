@@ -87,6 +87,27 @@ gomp_innermost(const struct thread *thread)
 	return NULL;
 }
 
+/* Two readings of the counter, one soon after the other, may execute at once
+ * and give the same value.  A slice then begins so much, a nanosecond or more,
+ * after the one around it that everybody sees which is inside. */
+#if defined(__x86_64__)
+#define GOMP_TICKS_APART 8u
+#else
+#define GOMP_TICKS_APART 1u
+#endif
+
+/* A counter of 25 million a second is still the same when such a slice ends. */
+static inline uint64_t gomp_ended(const struct gomp_slice *slice,
+				  uint64_t end_ticks)
+{
+#if defined(__x86_64__)
+	(void)slice;
+	return end_ticks;
+#else
+	return max_u64(end_ticks, slice->start_ticks);
+#endif
+}
+
 /* One event.  A signal handler that comes between finds the thread busy. */
 static inline void gomp_commit(const struct gomp_slice *slice,
 			       uint64_t end_ticks,
@@ -102,7 +123,7 @@ static inline void gomp_commit(const struct gomp_slice *slice,
 		event->outlined_offset = detail->outlined;
 		event->extra = detail->outer;
 		event->start_ticks = slice->start_ticks;
-		event->end_ticks = end_ticks;
+		event->end_ticks = gomp_ended(slice, end_ticks);
 		event->omp.region = slice->region;
 		event->omp.code = slice->code;
 		event->omp.team = detail->team;
@@ -118,15 +139,6 @@ static inline void gomp_commit(const struct gomp_slice *slice,
 	}
 	thread_unbusy(thread);
 }
-
-/* Two readings of the counter, one soon after the other, may execute at once
- * and give the same value.  A slice then begins so much, a nanosecond or more,
- * after the one around it that everybody sees which is inside. */
-#if defined(__x86_64__)
-#define GOMP_TICKS_APART 8u
-#else
-#define GOMP_TICKS_APART 1u
-#endif
 
 /* Opens a slice at `start_ticks` on its thread's record.  By value: what was
  * just written isn't read again, see open_slice_what(). */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* map_hooks.c - in front of mmap() and its family; see maps.h. */
 #include "collector/session/gate.h"
+#include "collector/system/page_size.h"
 #include "preload/heap/maps.h"
 #include "preload/process/hook.h"
 #include "preload/process/own_stack.h"
@@ -82,7 +83,7 @@ static inline bool is_wanted(void)
 
 static inline size_t whole_pages(size_t bytes)
 {
-	return (bytes + PAGE_BYTES - 1) & ~((size_t)PAGE_BYTES - 1);
+	return align_up(bytes, page_bytes());
 }
 
 static enum map_kind kind_of(int protection, int flags)

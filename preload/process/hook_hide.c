@@ -17,6 +17,7 @@
 #include "preload/process/hook_hide.h"
 
 #include "collector/session/thread.h"
+#include "collector/system/page_size.h"
 #include "preload/process/object_tables.h"
 #include <dlfcn.h>
 #include <elf.h>
@@ -76,8 +77,8 @@ static uint32_t count_symbols(const uint32_t *hash)
 
 static bool allow(const void *low, const void *high, int protection)
 {
-	const uintptr_t from = (uintptr_t)low & ~(uintptr_t)(PAGE_BYTES - 1);
-	const uintptr_t to = align_up((uintptr_t)high, PAGE_BYTES);
+	const uintptr_t from = page_of((uintptr_t)low);
+	const uintptr_t to = align_up((uintptr_t)high, page_bytes());
 
 	return !mprotect((void *)from, to - from, protection);
 }
@@ -86,6 +87,9 @@ static bool allow(const void *low, const void *high, int protection)
 static bool hide_names(const struct hook_range *ranges, uint32_t count)
 {
 	const uintptr_t base = (uintptr_t)__ehdr_start;
+	/* On larger pages than the linker keeps them apart by, our code lies
+	 * beside the symbols. */
+	const int beside = page_bytes() > PAGE_BYTES ? PROT_EXEC : 0;
 	struct object_tables own = {0};
 	ElfW(Sym) * symbol, *end;
 
@@ -94,7 +98,7 @@ static bool hide_names(const struct hook_range *ranges, uint32_t count)
 		return false;
 	symbol = (ElfW(Sym) *)(uintptr_t)own.symbols;
 	end = symbol + count_symbols(own.hash);
-	if (!allow(symbol, end, PROT_READ | PROT_WRITE))
+	if (!allow(symbol, end, PROT_READ | PROT_WRITE | beside))
 		return false;
 	for (; symbol < end; symbol++) {
 		const struct hook_range *range =
@@ -103,7 +107,7 @@ static bool hide_names(const struct hook_range *ranges, uint32_t count)
 		if (range && range->is_hidden)
 			symbol->st_value = 0;
 	}
-	return allow(own.symbols, end, PROT_READ);
+	return allow(own.symbols, end, PROT_READ | beside);
 }
 
 static void look_at(uintptr_t base, const struct object_tables *tables,
@@ -149,8 +153,8 @@ static void sealed_by(uintptr_t base, const ElfW(Phdr) * part, uintptr_t *low,
 		      uintptr_t *high)
 {
 	*low = base + part->p_vaddr;
-	*high = (*low + part->p_memsz) & ~(uintptr_t)(PAGE_BYTES - 1);
-	*low &= ~(uintptr_t)(PAGE_BYTES - 1);
+	*high = page_of(*low + part->p_memsz);
+	*low = page_of(*low);
 }
 
 static int look_at_file(struct dl_phdr_info *info, size_t size, void *arg)

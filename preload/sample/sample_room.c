@@ -7,6 +7,7 @@
  */
 #include "preload/sample/sample_room.h"
 
+#include "collector/system/page_size.h"
 #include "preload/process/real.h"
 #include <string.h>
 #include <sys/auxv.h>
@@ -14,15 +15,18 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#define ROOM_BYTES    (256u << 10)
-#define GUARD_BYTES   4096u
+#define ROOM_BYTES  (256u << 10)
 /* What says that it is ours lies above it, and is no size of anybody's. */
-#define MARK_BYTES    64u
-#define STACK_BYTES   (ROOM_BYTES - MARK_BYTES)
+#define MARK_BYTES  64u
+#define STACK_BYTES (ROOM_BYTES - MARK_BYTES)
 
 /* The kernel's frame of a signal, where it doesn't say how large it is, and at
  * most where AMX isn't used. */
-#define FRAME_BYTES   2048u
+#if defined(__x86_64__)
+#define FRAME_BYTES 2048u
+#else
+#define FRAME_BYTES 5120u
+#endif
 #define FRAME_MOST    4096u
 #define ASK_PERMITTED 0x1022 /* ARCH_GET_XCOMP_PERM */
 #define PERMITS_AMX   (UINT64_C(1) << 18)
@@ -31,14 +35,15 @@ static const char mark[MARK_BYTES] = "traceprof: the stack of its samples";
 
 uintptr_t sample_room_make(void)
 {
-	char *low = mmap(NULL, ROOM_BYTES + GUARD_BYTES, PROT_READ | PROT_WRITE,
+	const size_t guard = page_bytes();
+	char *low = mmap(NULL, ROOM_BYTES + guard, PROT_READ | PROT_WRITE,
 			 MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 
 	if (low == MAP_FAILED)
 		return 0;
-	mprotect(low, GUARD_BYTES, PROT_NONE);
-	memcpy(low + GUARD_BYTES + STACK_BYTES, mark, MARK_BYTES);
-	return (uintptr_t)low + GUARD_BYTES;
+	mprotect(low, guard, PROT_NONE);
+	memcpy(low + guard + STACK_BYTES, mark, MARK_BYTES);
+	return (uintptr_t)low + guard;
 }
 
 stack_t sample_room_stack(uintptr_t room)

@@ -104,7 +104,7 @@ COLD void sample_stack_thread_begins(void)
 	void *frames[2];
 	struct quiet quiet;
 
-	if (!load_relaxed(&unwind.is_loaded))
+	if (!load_relaxed(&unwind.is_loaded) || !unwind.backtrace)
 		return;
 	quiet = quiet_begin();
 	unwind.backtrace(frames, 2);
@@ -285,14 +285,15 @@ static uint32_t leave_out_ours(uint64_t *frames, uint32_t count)
 	return kept;
 }
 
-static __attribute__((noinline)) uint32_t walk(uint64_t code, uint64_t *frames)
+static __attribute__((noinline)) uint32_t walk(uint64_t high, uint64_t code,
+					       uint64_t *frames)
 {
 	uint64_t all[STACK_DEPTH_MAX + HANDLER_FRAMES_MAX];
 	uint32_t first = 0;
 	uint32_t count;
 
 	if (unlikely(load_relaxed(&unwind.goes_slowly)))
-		count = unwind_slowly(all,
+		count = unwind_slowly(high, all,
 				      STACK_DEPTH_MAX + HANDLER_FRAMES_MAX);
 	else
 		count = (uint32_t)unwind.backtrace(
@@ -333,9 +334,10 @@ struct sample_place sample_stack_take(struct session *session,
 	/* Where the register points elsewhere, there is no stack to walk. */
 	if (can_walk && unwind_is_ready(thread, stack) &&
 	    !is_unwinding(thread, code, stack) && !may_need_room(thread, code))
-		count = is_beside
-				? unwind_from(context, frames, STACK_DEPTH_MAX)
-				: walk(code, frames);
+		count = is_beside || !unwind.backtrace
+				? unwind_from(thread->stack_high, context,
+					      frames, STACK_DEPTH_MAX)
+				: walk(thread->stack_high, code, frames);
 	if (count < 2) {
 		add_relaxed(&sums->unrooted, 1);
 		count = 1;

@@ -117,7 +117,8 @@ static bool look_up(uint64_t code, struct unwind_rule *rule)
 {
 	struct dl_phdr_info info;
 
-	return file_of(code, &info) && unwind_table_rule(&info, code, rule);
+	return file_of(code, &info) && unwind_table_rule(&info, code, rule) &&
+	       rule->back == UNWIND_AT_FRAME;
 }
 
 /* The function that an address lies in, or the part of it. */
@@ -187,9 +188,11 @@ static bool leave_frame(struct place *place)
 			&place->frame)))
 		return false;
 	place->stack = frame;
-	return read_word(low, frame + (uint64_t)(int64_t)rule->back_at,
-			 &place->code) &&
-	       place->code > 1;
+	if (!read_word(low, frame + (uint64_t)(int64_t)rule->back_at,
+		       &place->code))
+		return false;
+	place->code = unwind_unsigned(place->code);
+	return place->code > 1;
 }
 
 /* The return addresses from here up, ours left out: the first is that of the

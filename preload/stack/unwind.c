@@ -52,6 +52,58 @@ struct tls_index {
 	size_t module, offset;
 };
 
+#if __GLIBC_PREREQ(2, 35)
+bool unwind_find_file(uint64_t code, struct dl_phdr_info *info)
+{
+	struct dl_find_object found;
+	const ElfW(Ehdr) * head;
+
+	if (unwind.find_object((void *)(uintptr_t)code, &found))
+		return false;
+	head = found.dlfo_map_start;
+	if (memcmp(head->e_ident, ELFMAG, SELFMAG) ||
+	    head->e_phentsize != sizeof(ElfW(Phdr)))
+		return false;
+	*info = (struct dl_phdr_info){
+		.dlpi_addr = found.dlfo_link_map->l_addr,
+		.dlpi_name = found.dlfo_link_map->l_name,
+		.dlpi_phdr = (const ElfW(Phdr) *)((const char *)head +
+						  head->e_phoff),
+		.dlpi_phnum = head->e_phnum,
+	};
+	return true;
+}
+#else
+bool unwind_find_file(uint64_t code, struct dl_phdr_info *info)
+{
+	(void)code;
+	(void)info;
+	return false;
+}
+#endif
+
+/* Whether memory can be read libunwind asks by writing it into a pipe, whose
+ * numbers it never looks at again: where a program closes all descriptors, it
+ * would write into the program's next files, close them, or be killed by
+ * SIGPIPE.  It gets no pipe, and syscall() has the answer. */
+EXPORT int pipe2(int ends[2], int flags)
+{
+	if (unlikely(unwind_is_its_own(__builtin_return_address(0)))) {
+		ends[0] = ends[1] = -1;
+		return 0;
+	}
+	return real.pipe2 ? real.pipe2(ends, flags)
+			  : (int)syscall(SYS_pipe2, ends, flags);
+}
+
+static void look_for_table(void)
+{
+	*(void **)&unwind.find_object =
+		__GLIBC_PREREQ(2, 35) ? dlsym(RTLD_DEFAULT, "_dl_find_object")
+				      : NULL;
+}
+
+#ifdef UNWINDS_BY_LIBUNWIND
 /* This thread's memory of libunwind's, once it has it. */
 static _Thread_local char *its_memory
 	__attribute__((tls_model("initial-exec")));
@@ -75,7 +127,6 @@ static void *its_memory_at(const struct tls_index *index)
 	return its_memory + index->offset;
 }
 
-#ifdef HAVE_LIBUNWIND
 /* To its last byte and no further: the next library may follow at once. */
 static void find_library(void)
 {
@@ -121,20 +172,6 @@ static bool find(void *library)
 	return true;
 }
 
-/* Whether memory can be read libunwind asks by writing it into a pipe, whose
- * numbers it never looks at again: where a program closes all descriptors, it
- * would write into the program's next files, close them, or be killed by
- * SIGPIPE.  It gets no pipe, and syscall() has the answer. */
-EXPORT int pipe2(int ends[2], int flags)
-{
-	if (unlikely(unwind_is_its_own(__builtin_return_address(0)))) {
-		ends[0] = ends[1] = -1;
-		return 0;
-	}
-	return real.pipe2 ? real.pipe2(ends, flags)
-			  : (int)syscall(SYS_pipe2, ends, flags);
-}
-
 int unwind_visit_checked(struct dl_phdr_info *info, size_t size, void *arg)
 {
 	const struct unwind_visit *own = arg;
@@ -147,38 +184,6 @@ int unwind_visit_checked(struct dl_phdr_info *info, size_t size, void *arg)
 	return own->visit(info, size, own->arg);
 }
 
-#if __GLIBC_PREREQ(2, 35)
-/* The file that holds an address, by a table of the loader's that needs no
- * lock. */
-static bool find_file(uint64_t code, struct dl_phdr_info *info)
-{
-	struct dl_find_object found;
-	const ElfW(Ehdr) * head;
-
-	if (unwind.find_object((void *)(uintptr_t)code, &found))
-		return false;
-	head = found.dlfo_map_start;
-	if (memcmp(head->e_ident, ELFMAG, SELFMAG) ||
-	    head->e_phentsize != sizeof(ElfW(Phdr)))
-		return false;
-	*info = (struct dl_phdr_info){
-		.dlpi_addr = found.dlfo_link_map->l_addr,
-		.dlpi_name = found.dlfo_link_map->l_name,
-		.dlpi_phdr = (const ElfW(Phdr) *)((const char *)head +
-						  head->e_phoff),
-		.dlpi_phnum = head->e_phnum,
-	};
-	return true;
-}
-#else
-static bool find_file(uint64_t code, struct dl_phdr_info *info)
-{
-	(void)code;
-	(void)info;
-	return false;
-}
-#endif
-
 bool unwind_answer(const struct unwind_visit *own, int *rc)
 {
 	struct dl_phdr_info info;
@@ -186,7 +191,7 @@ bool unwind_answer(const struct unwind_visit *own, int *rc)
 	if (!unwind.knows_asked || !unwind.find_object)
 		return false;
 	*rc = 0;
-	if (find_file(*(const uint64_t *)own->arg, &info))
+	if (unwind_find_file(*(const uint64_t *)own->arg, &info))
 		*rc = unwind_visit_checked(&info, sizeof(info), (void *)own);
 	return true;
 }
@@ -207,66 +212,40 @@ static void walk_first(void)
 	}
 }
 
-COLD void unwind_prepare(void)
+static bool load(void)
 {
-	struct session *session;
-	struct quiet quiet;
-	void *library;
+	void *library = dlopen("libunwind.so.8", RTLD_NOW | RTLD_LOCAL);
 
-	if (!choose())
-		return;
-	if (process.is_checked) {
-		log_trouble("no call stacks: valgrind's memcheck would take "
-			    "what finds them for errors");
-		store_relaxed(&unwind.was_looked_for, true);
-		return;
-	}
-	quiet = quiet_begin();
-	library = dlopen("libunwind.so.8", RTLD_NOW | RTLD_LOCAL);
-	*(void **)&unwind.find_object =
-		__GLIBC_PREREQ(2, 35) ? dlsym(RTLD_DEFAULT, "_dl_find_object")
-				      : NULL;
-	if (library && find(library)) {
-		unwind.has_points = !unwind_calls_redirect(unwind.library);
-		walk_first();
-		if (!dlinfo(library, RTLD_DI_TLS_MODID, &unwind.tls_module) &&
-		    unwind.tls_module)
-			*(void **)&unwind.tls_address =
-				dlsym(RTLD_DEFAULT, "__tls_get_addr");
-		if (unwind.tls_address)
-			hook_redirect(unwind.library, "__tls_get_addr",
-				      *(void **)&(struct {
-					      void *(*at)(
-						      const struct tls_index *);
-				      }){its_memory_at});
-		unwind.has_python = python_frames_find();
-		/* RELEASE pairs with ACQUIRE in unwind_is_ready(): what
-		 * was found. */
-		store_release(&unwind.is_loaded, true);
-	} else {
+	look_for_table();
+	if (!library || !find(library)) {
 		log_trouble("no call stacks: libunwind.so.8 can't be loaded; "
 			    "install libunwind8 (Debian, Ubuntu) or libunwind "
 			    "(Fedora)");
+		return false;
 	}
-	quiet_end(&quiet);
-	store_relaxed(&unwind.was_looked_for, true);
-	/* Another library's constructor allocated, or the loader for us, and
-	 * began the recording. */
-	session = load_relaxed(&session_here);
-	if (session)
-		python_frames_start(session);
-	if (thread_records(quiet.was))
-		unwind_thread_entered(quiet.was);
+	unwind.has_points = !unwind_calls_redirect(unwind.library);
+	walk_first();
+	if (!dlinfo(library, RTLD_DI_TLS_MODID, &unwind.tls_module) &&
+	    unwind.tls_module)
+		*(void **)&unwind.tls_address =
+			dlsym(RTLD_DEFAULT, "__tls_get_addr");
+	if (unwind.tls_address)
+		hook_redirect(unwind.library, "__tls_get_addr",
+			      *(void **)&(struct {
+				      void *(*at)(const struct tls_index *);
+			      }){its_memory_at});
+	return true;
 }
 
 /* Each step asks for how its frame is left, by tables that are no longer those
  * of code that has gone. */
-COLD uint32_t unwind_slowly(uint64_t *frames, uint32_t count)
+COLD uint32_t unwind_slowly(uint64_t high, uint64_t *frames, uint32_t count)
 {
 	unw_context_t context;
 	unw_cursor_t cursor;
 	uint32_t found = 0;
 
+	(void)high;
 	if (unwind.getcontext(&context) || unwind.init(&cursor, &context) < 0)
 		return 0;
 	while (found < count && unwind.step(&cursor) > 0 &&
@@ -275,12 +254,13 @@ COLD uint32_t unwind_slowly(uint64_t *frames, uint32_t count)
 	return found;
 }
 
-COLD uint32_t unwind_from(const ucontext_t *context, uint64_t *frames,
-			  uint32_t count)
+COLD uint32_t unwind_from(uint64_t high, const ucontext_t *context,
+			  uint64_t *frames, uint32_t count)
 {
 	unw_cursor_t cursor;
 	uint32_t found = 0;
 
+	(void)high;
 	if (!unwind.init_from ||
 	    unwind.init_from(&cursor, (unw_context_t *)context,
 			     UNW_INIT_SIGNAL_FRAME) < 0)
@@ -292,28 +272,30 @@ COLD uint32_t unwind_from(const ucontext_t *context, uint64_t *frames,
 	return found;
 }
 
-/* The fast trace never looks again at what it knows of an address.  Other code
- * may come to lie there, so from now on nobody goes by it.  What is there now
- * is noted, or nobody could name it later. */
-COLD void unwind_code_goes(void)
+static void flush(void)
 {
-	struct session *session = load_relaxed(&session_here);
-	struct quiet quiet;
-
-	if (!load_relaxed(&unwind.is_loaded))
-		return;
-	quiet = quiet_begin();
-	store_relaxed(&unwind.goes_slowly, true);
 	unwind.flush(*unwind.space, 0, 0);
-	if (session && session->writable)
-		modules_refresh(session);
-	quiet_end(&quiet);
 }
 #else
-COLD void unwind_prepare(void)
+/* Whether there are any: our own walk needs the loader's table alone. */
+static bool load(void)
 {
-	if (choose())
-		log_trouble("no call stacks: this build is without libunwind");
+#if defined(__aarch64__)
+	const void *stack_end = dlsym(RTLD_DEFAULT, "__libc_stack_end");
+
+	look_for_table();
+	if (stack_end) {
+		unwind.main_high = *(const uint64_t *)stack_end;
+		store_relaxed(&unwind.goes_slowly, true);
+		return true;
+	}
+#endif
+	log_trouble("no call stacks: this build is without libunwind");
+	return false;
+}
+
+static void flush(void)
+{
 }
 
 int unwind_visit_checked(struct dl_phdr_info *info, size_t size, void *arg)
@@ -330,26 +312,75 @@ bool unwind_answer(const struct unwind_visit *own, int *rc)
 	return false;
 }
 
-void unwind_code_goes(void)
+#if !defined(__aarch64__)
+uint32_t unwind_slowly(uint64_t high, uint64_t *frames, uint32_t count)
 {
-}
-
-uint32_t unwind_slowly(uint64_t *frames, uint32_t count)
-{
+	(void)high;
 	(void)frames;
 	(void)count;
 	return 0;
 }
 
-uint32_t unwind_from(const ucontext_t *context, uint64_t *frames,
+uint32_t unwind_from(uint64_t high, const ucontext_t *context, uint64_t *frames,
 		     uint32_t count)
 {
+	(void)high;
 	(void)context;
 	(void)frames;
 	(void)count;
 	return 0;
 }
 #endif
+#endif
+
+COLD void unwind_prepare(void)
+{
+	struct session *session;
+	struct quiet quiet;
+
+	if (!choose())
+		return;
+	if (process.is_checked) {
+		log_trouble("no call stacks: valgrind's memcheck would take "
+			    "what finds them for errors");
+		store_relaxed(&unwind.was_looked_for, true);
+		return;
+	}
+	quiet = quiet_begin();
+	if (load()) {
+		unwind.has_python = python_frames_find();
+		/* RELEASE pairs with ACQUIRE in unwind_is_ready(): what
+		 * was found. */
+		store_release(&unwind.is_loaded, true);
+	}
+	quiet_end(&quiet);
+	store_relaxed(&unwind.was_looked_for, true);
+	/* Another library's constructor allocated, or the loader for us, and
+	 * began the recording. */
+	session = load_relaxed(&session_here);
+	if (session)
+		python_frames_start(session);
+	if (thread_records(quiet.was))
+		unwind_thread_entered(quiet.was);
+}
+
+/* The fast trace never looks again at what it knows of an address.  Other code
+ * may come to lie there, so from now on nobody goes by it.  What is there now
+ * is noted, or nobody could name it later. */
+COLD void unwind_code_goes(void)
+{
+	struct session *session = load_relaxed(&session_here);
+	struct quiet quiet;
+
+	if (!load_relaxed(&unwind.is_loaded))
+		return;
+	quiet = quiet_begin();
+	store_relaxed(&unwind.goes_slowly, true);
+	flush();
+	if (session && session->writable)
+		modules_refresh(session);
+	quiet_end(&quiet);
+}
 
 /*
  * libunwind has locks, which it takes where it meets new code.  What another
@@ -453,7 +484,8 @@ COLD void unwind_thread_entered(struct thread *thread)
 	thread->stack_high = (uint64_t)(uintptr_t)low + bytes;
 	/* What libunwind allocates for a thread it does at its first stack:
 	 * now, where a call of ours is known as one. */
-	if (unwind_is_ready(thread, (uint64_t)(uintptr_t)first))
+	if (unwind.backtrace &&
+	    unwind_is_ready(thread, (uint64_t)(uintptr_t)first))
 		unwind.backtrace(first, 1);
 	thread_unbusy(was);
 }

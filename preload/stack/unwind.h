@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * unwind.h - the call stack of an event, taken by libunwind.
+ * unwind.h - the call stack of an event, taken by libunwind; on aarch64 by a
+ * walk of our own (unwind_walk.c).
  *
  * libunwind is loaded in our constructor, where the user asks for stacks, and
  * never linked: it brings functions of its own for exceptions, which must not
@@ -20,9 +21,11 @@
 #include "collector/session/thread.h"
 #include "preload/stack/python_frames.h"
 #include <errno.h>
+#include <link.h>
 #include <pthread.h>
 #include <ucontext.h>
-#ifdef HAVE_LIBUNWIND
+#if defined(HAVE_LIBUNWIND) && !defined(__aarch64__)
+#define UNWINDS_BY_LIBUNWIND
 #define UNW_LOCAL_ONLY
 #include <libunwind.h>
 #endif
@@ -48,8 +51,8 @@ struct unwind {
 	bool knows_asked;    /* it shows us what it looks for */
 	uint64_t asked;	     /* the last address, until then */
 	int (*find_object)(void *code, void *found); /* glibc 2.35 */
-	int (*backtrace)(void **frames, int count);
-#ifdef HAVE_LIBUNWIND
+	int (*backtrace)(void **frames, int count);  /* NULL on aarch64 */
+#ifdef UNWINDS_BY_LIBUNWIND
 	int (*getcontext)(unw_context_t *context);
 	int (*init)(unw_cursor_t *cursor, unw_context_t *context);
 	/* Of a context that a signal interrupted; NULL: it can't. */
@@ -99,13 +102,18 @@ void unwind_forget(void);
 /* This file is one of CUDA's; one thread at a time. */
 void unwind_skip(uintptr_t low, uintptr_t high);
 
-/* The same as unwind.backtrace, without a table that may be out of date. */
-uint32_t unwind_slowly(uint64_t *frames, uint32_t count);
+/* The same as unwind.backtrace, without a table that may be out of date; `high`
+ * is the end of the stack that the caller is on. */
+uint32_t unwind_slowly(uint64_t high, uint64_t *frames, uint32_t count);
 
 /* The same of what a signal interrupted, from its code on, on whatever stack
  * the caller is. */
-uint32_t unwind_from(const ucontext_t *context, uint64_t *frames,
+uint32_t unwind_from(uint64_t high, const ucontext_t *context, uint64_t *frames,
 		     uint32_t count);
+
+/* The file that holds an address, by a table of the loader's that needs no
+ * lock; unwind.find_object is there. */
+bool unwind_find_file(uint64_t code, struct dl_phdr_info *info);
 
 /* Our own code lies in between. */
 extern const char __ehdr_start[] __attribute__((visibility("hidden")));
@@ -185,7 +193,8 @@ unwind_take(struct thread *thread, uint32_t ours)
 	if (unlikely(!unwind_is_ready(thread, here)))
 		count = 0;
 	else if (unlikely(load_relaxed(&unwind.goes_slowly)))
-		count = unwind_slowly(frames, wanted + ours);
+		count = unwind_slowly(thread->stack_high, frames,
+				      wanted + ours);
 	else
 		count = (uint32_t)unwind.backtrace((void **)frames,
 						   (int)(wanted + ours));

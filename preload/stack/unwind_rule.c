@@ -8,6 +8,14 @@
 
 #define KEPT_MOST 4u
 
+/* Of a function that says nothing of it: on aarch64 a call leaves the return
+ * address in a register. */
+#if defined(__x86_64__)
+#define BACK_AT_FIRST UNWIND_LOST
+#else
+#define BACK_AT_FIRST UNWIND_KEPT
+#endif
+
 /* What the instructions have said so far. */
 struct machine {
 	struct unwind_rule rule, shared, kept[KEPT_MOST];
@@ -160,8 +168,12 @@ static void run_whole(struct machine *machine, struct reader *reader,
 	case 0x13:
 		set_distance(machine, take_units(machine, reader, true));
 		break;
-	case 0x16:
+#if defined(__aarch64__)
+	case 0x2d: break; /* the return address is signed, or no longer */
+#else
 	case 0x2d:
+#endif
+	case 0x16:
 	case 0x2f: machine->is_lost = true; break;
 	case 0x2e: take_leb(reader, false); break;
 	default: break; /* nop */
@@ -191,7 +203,7 @@ static void run_program(struct machine *machine, struct reader reader,
 bool unwind_table_rule(const struct dl_phdr_info *info, uint64_t code,
 		       struct unwind_rule *rule)
 {
-	struct machine machine = {.rule = {.back = UNWIND_LOST}};
+	struct machine machine = {.rule = {.back = BACK_AT_FIRST}};
 	struct unwind_entry entry;
 	uint64_t begin;
 
@@ -205,5 +217,7 @@ bool unwind_table_rule(const struct dl_phdr_info *info, uint64_t code,
 	run_program(&machine, entry.program, code);
 	*rule = machine.rule;
 	return !machine.is_lost && !rule->is_elsewhere &&
-	       rule->back == UNWIND_AT_FRAME && rule->pointer != UNWIND_LOST;
+	       (rule->back == UNWIND_AT_FRAME ||
+		(rule->back == UNWIND_KEPT && BACK_AT_FIRST == UNWIND_KEPT)) &&
+	       rule->pointer != UNWIND_LOST;
 }

@@ -41,6 +41,20 @@ struct unwind_rule {
 bool unwind_table_rule(const struct dl_phdr_info *info, uint64_t code,
 		       struct unwind_rule *rule);
 
+/* A return address as it was saved: on aarch64 it may be signed.  On processors
+ * that know nothing of it the instruction does nothing. */
+static inline uint64_t unwind_unsigned(uint64_t code)
+{
+#if defined(__aarch64__)
+	register uint64_t link __asm__("x30") = code;
+
+	__asm__("hint #7" : "+r"(link)); /* xpaclri */
+	return link;
+#else
+	return code;
+#endif
+}
+
 /* What libunwind gave to dl_iterate_phdr(). */
 struct unwind_visit {
 	int (*visit)(struct dl_phdr_info *info, size_t size, void *arg);

@@ -82,6 +82,7 @@ static bool find_symbols(struct torch_library *library, void *handle)
 
 /* --- the version ---------------------------------------------------------- */
 
+#if defined(__x86_64__)
 /* `name` beside the library's folder begins with, or has, `2.15...`. */
 static bool read_version(const char *path, const char *name, const char *key,
 			 int *major, int *minor)
@@ -110,6 +111,7 @@ static bool read_version(const char *path, const char *name, const char *key,
 	*minor = *at == '.' ? (int)strtol(at + 1, &at, 10) : -1;
 	return true;
 }
+#endif
 
 /* --- the proof ------------------------------------------------------------ */
 

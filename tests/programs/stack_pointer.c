@@ -35,6 +35,7 @@ static void *run(void *unused)
 	for (int i = 0; i < 150; i++) {
 		uint64_t turns = 4000000;
 
+#if defined(__x86_64__)
 		__asm__ volatile("mov %%rsp, %%r12\n\t"
 				 "mov %1, %%rsp\n"
 				 "1:\n\t"
@@ -44,6 +45,17 @@ static void *run(void *unused)
 				 : "+r"(turns)
 				 : "r"(buffer + BYTES / 2)
 				 : "r12", "memory", "cc");
+#else
+		__asm__ volatile("mov x19, sp\n\t"
+				 "mov sp, %1\n"
+				 "1:\n\t"
+				 "subs %0, %0, #1\n\t"
+				 "b.ne 1b\n\t"
+				 "mov sp, x19"
+				 : "+r"(turns)
+				 : "r"(buffer + BYTES / 2)
+				 : "x19", "memory", "cc");
+#endif
 	}
 	for (size_t i = 0; i < BYTES; i++)
 		changed += buffer[i] != 0x5a;

@@ -99,6 +99,8 @@ def test_wrong_choice_is_said():
 
 
 def test_without_libunwind_one_line_says_so():
+    if os.uname().machine == "aarch64":
+        raise harness.Skip("there stacks are taken without libunwind")
     place = harness.folder()
     with open(os.path.join(place, "libunwind.so.8"), "w", encoding="utf-8") as file:
         file.write("none")

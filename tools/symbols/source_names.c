@@ -24,13 +24,14 @@ static int rank_of(const GElf_Sym *symbol)
 	}
 }
 
-static bool is_of_code(const GElf_Sym *symbol)
+/* On aarch64 names such as $x mark where code begins. */
+static bool is_of_code(const GElf_Sym *symbol, const char *text)
 {
 	const int type = GELF_ST_TYPE(symbol->st_info);
 
 	return symbol->st_shndx != SHN_UNDEF &&
 	       (type == STT_FUNC || type == STT_GNU_IFUNC ||
-		type == STT_NOTYPE);
+		(type == STT_NOTYPE && text[0] != '$'));
 }
 
 /* Of those that begin at one place the best comes last. */
@@ -57,7 +58,7 @@ static void add_names(struct source_names *names, Dwfl_Module *module)
 		const char *text = dwfl_module_getsym_info(
 			module, at, &symbol, &low, NULL, NULL, NULL);
 
-		if (!text || !text[0] || !is_of_code(&symbol) ||
+		if (!text || !text[0] || !is_of_code(&symbol, text) ||
 		    low + symbol.st_size < low)
 			continue;
 		names->names =

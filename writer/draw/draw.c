@@ -10,6 +10,7 @@
 #include "writer/draw/heap_sites.h"
 #include "writer/draw/last_step.h"
 #include "writer/draw/task_sums.h"
+#include <string.h>
 
 static bool is_slice(unsigned int kind)
 {
@@ -245,8 +246,11 @@ static bool look_at_open(struct thread *thread, uint32_t at,
 		return false;
 	*slice = thread->open[at];
 	atomic_thread_fence(memory_order_acquire);
-	return load_relaxed(&thread->depth) > at &&
-	       thread->open[at].start_ticks == slice->start_ticks;
+	/* As above.  All of it is compared: another slice that was opened in
+	 * its place shows its words in any order on some processors, its start
+	 * maybe before the rest. */
+	return load_acquire(&thread->depth) > at &&
+	       !memcmp(&thread->open[at], slice, sizeof(*slice));
 }
 
 static void write_open(struct writer_state *state, struct ring_reader *reader,

@@ -135,9 +135,11 @@ static void test_a_tick_value_always_gives_the_same_time(void **state)
 static void test_the_curve_is_continuous_and_never_runs_backwards(void **state)
 {
 	int64_t last = INT64_MIN;
-	uint64_t count;
+	uint64_t count, tick_ns;
 
 	(void)state;
+	/* Some processors count 25 million a second. */
+	tick_ns = 1000000000 / clock_ticks_per_second(&segments) + 1;
 	for (int i = 0; i < 40; i++) {
 		speed = i % 2 ? 1.0005 : 0.9995;
 		pass(100000);
@@ -152,7 +154,7 @@ static void test_the_curve_is_continuous_and_never_runs_backwards(void **state)
 
 			assert_true(ns >= last);
 			if (t > from - 20)
-				assert_in_range(ns - last, 0, 2);
+				assert_in_range(ns - last, 0, tick_ns + 1);
 			last = ns;
 		}
 	}

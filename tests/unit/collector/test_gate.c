@@ -2,6 +2,7 @@
 /*
  * test_gate.c - the gate's bits, and that a forked child finds it undecided.
  */
+#include "collector/system/page_size.h"
 #include "tests/unit/session_fixture.h"
 
 #include <sys/wait.h>
@@ -95,8 +96,8 @@ static void test_forked_child_is_undecided(void **state)
 static void test_gate_has_a_page_of_its_own(void **state)
 {
 	(void)state;
-	assert_int_equal((uintptr_t)&gate_page % PAGE_BYTES, 0);
-	assert_int_equal(sizeof(gate_page), PAGE_BYTES);
+	assert_int_equal((uintptr_t)&gate_page % page_bytes(), 0);
+	assert_int_equal(sizeof(gate_page) % page_bytes(), 0);
 }
 
 int main(void)

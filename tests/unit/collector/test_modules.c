@@ -5,6 +5,7 @@
  */
 #include "collector/session/modules.h"
 #include <dlfcn.h>
+#include <link.h>
 #include <fcntl.h>
 #include <string.h>
 #include <sys/sendfile.h>
@@ -54,6 +55,32 @@ static void test_what_is_loaded_is_found(void **state)
 	assert_null(modules_find(session, UINT64_MAX));
 	assert_int_equal(list_length(),
 			 load_relaxed(&session->head->module_count));
+}
+
+static int expect_own_code(struct dl_phdr_info *info, size_t size, void *unused)
+{
+	(void)size;
+	(void)unused;
+	for (int i = 0; i < info->dlpi_phnum && info->dlpi_name[0]; i++) {
+		const ElfW(Phdr) *part = &info->dlpi_phdr[i];
+		const struct module *found =
+			modules_find(session, info->dlpi_addr + part->p_vaddr);
+
+		if (part->p_type != PT_LOAD)
+			continue;
+		assert_non_null(found);
+		assert_string_equal(found->path, info->dlpi_name);
+	}
+	return 0;
+}
+
+/* On aarch64 the kernel's lies between the segments of the loader. */
+static void test_each_file_is_found_by_its_own_segments(void **state)
+{
+	(void)state;
+	modules_refresh(session);
+	dl_iterate_phdr(expect_own_code, NULL);
+	assert_int_equal(modules_refresh(session), 0);
 }
 
 static void test_without_a_change_nothing_is_added(void **state)
@@ -194,6 +221,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		MODULES_TEST(test_what_is_loaded_is_found),
+		MODULES_TEST(test_each_file_is_found_by_its_own_segments),
 		MODULES_TEST(test_without_a_change_nothing_is_added),
 		MODULES_TEST(test_the_next_session_begins_anew),
 		MODULES_TEST(test_dlopen_adds_and_dlclose_leaves),

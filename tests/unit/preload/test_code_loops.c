@@ -106,6 +106,9 @@ static void test_instructions(void **unused)
 	size_t count = 0;
 
 	(void)unused;
+#if !defined(__x86_64__)
+	skip(); /* objdump knows this machine's alone */
+#endif
 	assert_non_null(listing);
 	while (fgets(text, sizeof(text), listing)) {
 		if (!read_line(text, &line))
@@ -114,9 +117,7 @@ static void test_instructions(void **unused)
 		expect_as_objdump(&line);
 	}
 	pclose(listing);
-#if defined(__x86_64__)
 	assert_in_range(count, 50000, 10000000);
-#endif
 }
 
 static void expect_arm(uint32_t word, uint32_t flow, int64_t distance)
@@ -289,6 +290,18 @@ __attribute__((noinline, optimize("O2"))) static int with_switch(void)
 		case 12: here(0); break;
 		case 15: odd = 0; break;
 		case 18: here(0); break;
+		case 21: odd = 0; break;
+		case 24: here(0); break;
+		case 27: odd = 0; break;
+		case 30: here(0); break;
+		case 33: odd = 0; break;
+		case 36: here(0); break;
+		case 39: odd = 0; break;
+		case 42: here(0); break;
+		case 45: odd = 0; break;
+		case 48: here(0); break;
+		case 51: odd = 0; break;
+		case 54: here(0); break;
 		default: odd = 0;
 		}
 		here(1);

@@ -103,7 +103,6 @@ static void what_compilers_write(void **state)
 	assert_true(holds());
 }
 
-#if defined(__x86_64__)
 static struct unwind_rule rule_at(uint64_t distance, bool is_there)
 {
 	const struct dl_phdr_info info = {
@@ -120,6 +119,39 @@ static struct unwind_rule rule_at(uint64_t distance, bool is_there)
 	return rule;
 }
 
+#if defined(__aarch64__)
+/* A call leaves the return address in a register, which may be signed before it
+ * is saved. */
+static void how_a_frame_is_left(void **state)
+{
+	struct unwind_rule rule;
+
+	(void)state;
+	SHARED("\1zR\0\4\x78\x1e\1\x1b\x0c\x1f\0");
+	INSTRUCTIONS("\x41\x2d\x41\x0e\x10\x9d\2\x9e\1\x42\xdd\xde\x0e\0"
+		     "\x41\x2d");
+	rule = rule_at(0, true);
+	assert_false(rule.is_by_pointer);
+	assert_int_equal(rule.distance, 0);
+	assert_int_equal(rule.back, UNWIND_KEPT);
+	rule = rule_at(4, true);
+	assert_int_equal(rule.back, UNWIND_KEPT);
+	rule = rule_at(8, true);
+	assert_int_equal(rule.distance, 16);
+	assert_int_equal(rule.pointer, UNWIND_AT_FRAME);
+	assert_int_equal(rule.pointer_at, -16);
+	assert_int_equal(rule.back, UNWIND_AT_FRAME);
+	assert_int_equal(rule.back_at, -8);
+	rule = rule_at(20, true);
+	assert_int_equal(rule.distance, 0);
+	assert_int_equal(rule.back, UNWIND_KEPT);
+	/* Where a thread begins. */
+	INSTRUCTIONS("\x41\x07\x1e");
+	rule_at(0, true);
+	rule_at(4, false);
+	assert_int_equal(unwind_unsigned(0x123456789abc), 0x123456789abc);
+}
+#else
 static void how_a_frame_is_left(void **state)
 {
 	struct unwind_rule rule = rule_at(0, true);
@@ -274,9 +306,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup(what_compilers_write, build),
-#if defined(__x86_64__)
 		cmocka_unit_test_setup(how_a_frame_is_left, build),
-#endif
 		cmocka_unit_test_setup(other_files_are_none_of_its_business,
 				       build),
 		cmocka_unit_test(lengths_and_pointers),
