@@ -83,7 +83,19 @@ static bool allow(const void *low, const void *high, int protection)
 	return !mprotect((void *)from, to - from, protection);
 }
 
-/* A symbol without a value is passed over by the loader. */
+/* A symbol without a value is passed over by the loader.  Each process does
+ * this at its start. */
+static void hide_within(ElfW(Sym) * symbol, const ElfW(Sym) * end,
+			const char *low, const char *high)
+{
+	const uintptr_t first = (uintptr_t)low - (uintptr_t)__ehdr_start;
+	const uintptr_t bytes = (uintptr_t)(high - low);
+
+	for (; symbol < end; symbol++)
+		if (symbol->st_value - first < bytes)
+			symbol->st_value = 0;
+}
+
 static bool hide_names(const struct hook_range *ranges, uint32_t count)
 {
 	const uintptr_t base = (uintptr_t)__ehdr_start;
@@ -98,16 +110,13 @@ static bool hide_names(const struct hook_range *ranges, uint32_t count)
 		return false;
 	symbol = (ElfW(Sym) *)(uintptr_t)own.symbols;
 	end = symbol + count_symbols(own.hash);
+	symbol += own.hash[1]; /* those before it are others' */
 	if (!allow(symbol, end, PROT_READ | PROT_WRITE | beside))
 		return false;
-	for (; symbol < end; symbol++) {
-		const struct hook_range *range =
-			range_of(ranges, count, base + symbol->st_value);
-
-		if (range && range->is_hidden)
-			symbol->st_value = 0;
-	}
-	return allow(own.symbols, end, PROT_READ | beside);
+	for (uint32_t i = 0; i < count; i++)
+		if (ranges[i].is_hidden)
+			hide_within(symbol, end, ranges[i].low, ranges[i].high);
+	return allow(symbol, end, PROT_READ | beside);
 }
 
 static void look_at(uintptr_t base, const struct object_tables *tables,
