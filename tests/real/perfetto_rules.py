@@ -23,7 +23,9 @@ LEAST_BYTES = 4096              # below, Catapult's page never loads a .gz
 HIGHEST = (1 << 32) - 1         # of a pid or a tid; above, it becomes 0
 GPU_PIDS = range(16)
 GPU_CATEGORIES = {"kernel", "gpu_memcpy", "gpu_memset", "gpu_user_annotation",
-                  "cuda_sync", "cuda_event", "ac2g"}
+                  "cuda_sync", "cuda_event", "ac2g", "unified_memory", "gpu_throttle"}
+# Counters of a device, and slices of what it was doing.
+GPU_COUNTERS = ("memory pool ", "GPU state")
 METADATA = {"process_name": "name", "process_labels": "labels",
             "process_sort_index": "sort_index", "thread_name": "name",
             "thread_sort_index": "sort_index"}
@@ -125,6 +127,13 @@ class Events:
             return None
         return int(exact)
 
+    @staticmethod
+    def is_of_gpu(event):
+        """What may stand among a device's rows."""
+        if event["ph"] == "C":
+            return event["name"].startswith(GPU_COUNTERS)
+        return event["ph"] != "X" or event.get("cat") in GPU_CATEGORIES
+
     def thread(self, event):
         """The thread on which the importer puts it."""
         pid, tid = event.get("pid"), event.get("tid")
@@ -141,8 +150,7 @@ class Events:
                                       and event["ph"] == "i"):
             self.fault(f"tid 0 becomes {pid}")
             tid = pid
-        if (pid in GPU_PIDS and event["ph"] in "XC"
-                and event.get("cat") not in GPU_CATEGORIES):
+        if pid in GPU_PIDS and not self.is_of_gpu(event):
             self.fault(f"pid {pid} is that of a GPU")
         return pid, tid
 
