@@ -125,15 +125,14 @@ def calls_of(function):
     return read
 
 
-def each(command, settings=None, preload=None, within=None, read=in_all,
-         lengths=(FEW, MANY)):
-    """Instructions for one more turn; command's {} is how many turns.  Of several
-    lengths the least: what is done once in a run, as late as it likes, is in one of
-    them alone (102,000 instructions in one run of thirty beside others)."""
-    counts = [count([str(part).format(turns) for part in command],
-                    settings or {}, preload, within, read) for turns in lengths]
-    return min((more - less) / (longer - shorter) for less, more, shorter, longer
-               in zip(counts, counts[1:], lengths, lengths[1:]))
+def each(command, settings=None, preload=None, within=None, read=in_all, times=1):
+    """Instructions for one more turn; command's {} is how many turns.  Of several runs
+    the least: what is done once in a run, as late as it likes, is in few of them
+    (102,000 instructions in one of thirty beside others)."""
+    few, many = (min(count([str(part).format(turns) for part in command],
+                           settings or {}, preload, within, read) for _ in range(times))
+                 for turns in (FEW, MANY))
+    return (many - few) / (MANY - FEW)
 
 
 def each_without(command, within):
@@ -146,8 +145,7 @@ def each_without(command, within):
 
 def added_to_heap_call(mode, program, pattern="pair"):
     """A turn is a pair: two calls."""
-    return added([program, pattern, 1, "{}"], HEAP[mode][0], "run",
-                 (FEW, MANY, 2 * MANY - FEW)) / 2
+    return added([program, pattern, 1, "{}"], HEAP[mode][0], "run", times=2) / 2
 
 
 def reads_counter():
@@ -194,9 +192,9 @@ def test_sampled_calls():
     within_limit("sampled")
 
 
-def added(command, settings, within, lengths=(FEW, MANY)):
+def added(command, settings, within, times=1):
     """Instructions that a turn takes more in that function, with the library."""
-    return (each(command, settings, harness.LIBRARY, within, lengths=lengths)
+    return (each(command, settings, harness.LIBRARY, within, times=times)
             - each_without(command, within))
 
 
