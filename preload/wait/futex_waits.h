@@ -2,9 +2,8 @@
 /*
  * futex_waits.h - waits of runtimes that ask the kernel themselves.
  *
- * Rust's standard library, TBB, Abseil (JAX, TensorFlow) and std::barrier,
- * std::latch and waits for atomics of C++ call syscall(SYS_futex) where the C
- * library's locks would do it inside.
+ * Rust's standard library, Abseil in JAX and std::barrier of C++ call
+ * syscall(SYS_futex) where the C library's locks would do it inside.
  */
 #ifndef PRELOAD_FUTEX_WAITS_H
 #define PRELOAD_FUTEX_WAITS_H
