@@ -59,6 +59,21 @@ static inline int tear_down(void **state)
 	return 0;
 }
 
+/* A new file of that name in the folder, and the folder that it lies in. */
+static inline FILE *make_file(const char *name)
+{
+	char at[1024];
+	FILE *made;
+
+	snprintf(at, sizeof(at), "%s/%s", folder, name);
+	*strrchr(at, '/') = '\0';
+	mkdir(at, 0700);
+	at[strlen(at)] = '/';
+	made = fopen(at, "w");
+	assert_non_null(made);
+	return made;
+}
+
 static inline void want(const char *text, size_t len)
 {
 	if (wanted_len + len > wanted_room) {

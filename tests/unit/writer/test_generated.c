@@ -9,15 +9,8 @@
 static void write_file(const char *name, const char *begin, int number,
 		       const char *end)
 {
-	char at[512];
-	FILE *to;
+	FILE *to = make_file(name);
 
-	snprintf(at, sizeof(at), "%s/%s", folder, name);
-	*strrchr(at, '/') = '\0';
-	mkdir(at, 0700);
-	at[strlen(at)] = '/';
-	to = fopen(at, "w");
-	assert_non_null(to);
 	fputs(begin, to);
 	fprintf(to, SOURCE, number);
 	fputs(end, to);

@@ -32,15 +32,8 @@ static const char *kernel(const char *name, const char *operators)
 
 static void write_file(const char *name, const char *text)
 {
-	char at[512];
-	FILE *to;
+	FILE *to = make_file(name);
 
-	snprintf(at, sizeof(at), "%s/%s", folder, name);
-	*strrchr(at, '/') = '\0';
-	mkdir(at, 0700);
-	at[strlen(at)] = '/';
-	to = fopen(at, "w");
-	assert_non_null(to);
 	fputs(text, to);
 	fclose(to);
 }

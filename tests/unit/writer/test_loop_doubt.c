@@ -1,14 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* test_loop_doubt.c - loops that are found, but may be a part of the step. */
-#include "tests/unit/cmocka_base.h"
-
-#include "writer/loops/loop_nest.h"
-#include <stdlib.h>
-
-#define MARKS_MAX 20000u
-
-static struct loop_mark marks[MARKS_MAX];
-static size_t count;
+#include "tests/unit/loop_marks.h"
 static uint32_t state;
 
 static uint32_t random_below(uint32_t limit)
@@ -25,22 +17,12 @@ static int set_up(void **unused)
 	return 0;
 }
 
-static void hit(uint64_t id)
-{
-	assert_in_range(count, 0, MARKS_MAX - 1);
-	marks[count] = (struct loop_mark){
-		.id = id, .ticks = 10 * count, .end_ticks = 10 * count + 5};
-	count++;
-}
-
 /* Steps found; 0 none. */
 static size_t steps(void)
 {
 	struct loop_nest nest;
-	void *room = aligned_alloc(64, align_up(loop_nest_room(count), 64));
-	const int result = loop_nest_find(marks, count, room, &nest);
+	const int result = find(&nest);
 
-	free(room);
 	return result ? 0 : nest.level[nest.step].turns;
 }
 
@@ -48,10 +30,8 @@ static size_t steps(void)
 static void expect_none_of(size_t inner, size_t outer)
 {
 	struct loop_nest nest;
-	void *room = aligned_alloc(64, align_up(loop_nest_room(count), 64));
-	const int result = loop_nest_find(marks, count, room, &nest);
+	const int result = find(&nest);
 
-	free(room);
 	assert_int_not_equal(result, 0);
 	assert_int_equal(nest.level[nest.step].turns, inner);
 	assert_int_equal(nest.level[nest.runner_up].turns, outer);

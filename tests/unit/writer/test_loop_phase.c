@@ -3,29 +3,13 @@
  * test_loop_phase.c - two loops in turn, of which nobody knows which is the
  * step; what only prepares, validates or generates is no such loop.
  */
-#include "tests/unit/cmocka_base.h"
-
-#include "writer/loops/loop_nest.h"
-#include <stdlib.h>
-
-#define MARKS_MAX 20000u
-
-static struct loop_mark marks[MARKS_MAX];
-static size_t count;
+#include "tests/unit/loop_marks.h"
 
 static int set_up(void **unused)
 {
 	(void)unused;
 	count = 0;
 	return 0;
-}
-
-static void hit(uint64_t id)
-{
-	assert_in_range(count, 0, MARKS_MAX - 1);
-	marks[count] = (struct loop_mark){
-		.id = id, .ticks = 10 * count, .end_ticks = 10 * count + 5};
-	count++;
 }
 
 /* So many times the sites from one to another. */
@@ -35,15 +19,6 @@ static void loop(size_t turns, uint64_t from, uint64_t to)
 		for (uint64_t site = from; site <= to; site++)
 			hit(site);
 	}
-}
-
-static int find(struct loop_nest *nest)
-{
-	void *room = aligned_alloc(64, align_up(loop_nest_room(count), 64));
-	const int result = loop_nest_find(marks, count, room, nest);
-
-	free(room);
-	return result;
 }
 
 /* None, and both are told: so many turns, and the other loop's. */
