@@ -126,6 +126,10 @@
 						int count))		\
 	X(libc, LATE, fread,          size_t, (void *data, size_t size,	\
 					       size_t count, FILE *stream)) \
+	X(libc, LATE, fopen,          FILE *, (const char *path,	\
+					       const char *mode))	\
+	X(libc, NONE, fopen64,        FILE *, (const char *path,	\
+					       const char *mode))	\
 	X(libc, LATE, pipe2,          int,    (int ends[2], int flags))	\
 	X(libc, LATE, recv,           ssize_t, (int fd, void *data, size_t bytes, \
 						int flags))		\

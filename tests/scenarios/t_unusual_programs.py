@@ -375,5 +375,16 @@ def test_what_is_no_point_of_cancellation_stays_none():
         expect("cut" not in run.stdout, run.stdout)
 
 
+def test_an_interpreter_counts_its_own_threads_alone():
+    """CPython warns at os.fork() where it finds several; with -W error it is an
+    exception.  Anybody else reads the kernel's own file."""
+    for flags, counted in (("-rdynamic", 1), ("-no-pie", 2)):
+        for bits in ("-D_FILE_OFFSET_BITS=64", "-D_FILE_OFFSET_BITS=32"):
+            path = compile_program("counts_threads.c", flags, bits)
+            expect_equal(plain(path).stdout, "1 threads\n")
+            run = traced(path, "wait", env={"TRACEPROF_MALLOC": "all"})
+            expect_equal(run.stdout, f"{counted} threads\n", flags)
+
+
 if __name__ == "__main__":
     harness.main()

@@ -24,7 +24,7 @@ EXPORTS = re.compile(
     r"|fsync|fdatasync|sem_wait|sem_timedwait|pthread_join"
     r"|pthread_cond_(wait|timedwait|clockwait|signal|broadcast)|sem_clockwait|sem_post"
     r"|pthread_mutex_lock|pthread_rwlock_(rd|wr)lock|epoll_pwait|accept|recvfrom"
-    r"|recvmsg|pipe2|waitpid|readv|writev|pwrite|pwrite64|fread|dl_iterate_phdr"
+    r"|recvmsg|pipe2|waitpid|readv|writev|pwrite|pwrite64|fread|fopen(64)?|dl_iterate_phdr"
     r"|mtx_lock|cnd_((timed)?wait|signal|broadcast)|thrd_(sleep|join)|timer_create"
     r"|sigaltstack|pthread_getattr_np|pthread_create|thrd_create|dlclose|traceprof_\w+"
     r"|InitializeInjection(Nvtx2?)?|ompt_start_tool|__itt_api_init"
