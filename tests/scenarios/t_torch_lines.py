@@ -80,9 +80,7 @@ def test_the_line_of_the_program_that_calls_an_operator():
     with open(script, "w", encoding="utf-8") as file:
         file.write(LINES + forks)
     run = same(sys.executable, script, library(),
-               # That there are threads is said since 3.12 (docs/reliability.md).
-               env={"TRACEPROF_CHILDREN": "all", "TRACEPROF_MALLOC": "counters",
-                    "PYTHONWARNINGS": "ignore::DeprecationWarning"})
+               env={"TRACEPROF_CHILDREN": "all", "TRACEPROF_MALLOC": "counters"})
     expect_equal(len(run.traces), 2, "a file for each process")
     for trace in run.traces:
         (called,) = lines_of(trace, "called from")
