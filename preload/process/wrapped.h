@@ -14,7 +14,6 @@
  *	REST	every C library of ours has it
  *	NEW	a C library of today, or another allocator, may have it
  *	LATE	not looked up in a process that is none of our business
- *	OTHER	asked of another allocator than the C library's own
  *	NONE	our hook comes down to another row
  *
  * libgomp has a list of its own: its originals depend on who calls.
@@ -217,7 +216,7 @@
 
 /* Called, never replaced. */
 #define CALLED_FUNCTIONS(X)						\
-	X(libc, OTHER, malloc_usable_size, size_t, (void *ptr))		\
+	X(libc, LATE, malloc_usable_size, size_t, (void *ptr))		\
 	X(libc, LATE, pthread_mutex_trylock, int, (pthread_mutex_t *mutex)) \
 	X(libc, LATE, pthread_rwlock_tryrdlock, int, (pthread_rwlock_t *lock)) \
 	X(libc, LATE, pthread_rwlock_trywrlock, int, (pthread_rwlock_t *lock)) \
