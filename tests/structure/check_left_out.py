@@ -18,9 +18,10 @@ def warnings():
 
 def test_what_is_left_out_leaves_no_warning():
     found = [name for name in tree.files(".c")
-             if name.startswith(("preload/", "collector/", "writer/", "tools/"))
+             if name.startswith(("preload/", "collector/", "writer/", "tools/",
+                                 "tests/unit/"))
              and any(word in tree.read(name) for word in WORDS)]
-    tree.expect(len(found) > 20, f"only {found} can do without a library")
+    tree.expect(len(found) > 40, f"only {found} can do without a library")
     faults = []
     for name in found:
         done = subprocess.run(
