@@ -249,12 +249,14 @@ $(O)/tests/unit/preload/test_cupti_%: $(O)/tests/unit/preload/test_cupti_%.o \
 	$(call say,LD,$@)
 	$(unit_link)
 
+# Without CUDA's headers there is nobody who would stand in for them.
+wrap = $(if $(CUPTI),$(1:%=-Wl$(comma)--wrap=%))
 $(O)/tests/unit/preload/test_cupti_neighbour: private LDFLAGS += \
-	-Wl,--wrap=clock_gettime
+	$(call wrap,clock_gettime)
 $(O)/tests/unit/preload/test_cupti_share: private LDFLAGS += \
-	-Wl,--wrap=dl_iterate_phdr
-$(O)/tests/unit/preload/test_nvml: private LDFLAGS += -Wl,--wrap=dlopen \
-	-Wl,--wrap=dlsym
+	$(call wrap,dl_iterate_phdr)
+$(O)/tests/unit/preload/test_nvml: private LDFLAGS += \
+	$(call wrap,dlopen dlsym)
 $(O)/tests/unit/preload/test_nvml: $(O)/tests/unit/preload/test_nvml.o \
 		$(O)/preload/cuda/nvml.o $(UNIT_OBJECTS)
 	$(call say,LD,$@)
