@@ -55,12 +55,12 @@ enum real_sizer {
 
 enum real_sizer real_sizer(void);
 
-/* REAL_SIZE_HEADER: bytes of a chunk of its own mapping that aren't the block's,
- * beyond the word before it: 8 until glibc 2.42, then none. */
+/* REAL_SIZE_HEADER: bytes of a chunk of its own mapping that aren't the
+ * block's, beyond the word before it: 8 until glibc 2.42, then none. */
 extern uint64_t real_mapped_head __attribute__((visibility("hidden")));
 
-/* What malloc_usable_size() says of chunks whose words we made up: the above, or
- * -1 where chunks are not as we know them. */
+/* What malloc_usable_size() says of chunks whose words we made up: the above,
+ * or -1 where chunks are not as we know them. */
 int real_ask_head(size_t (*usable_size)(void *ptr));
 
 /* Is the malloc behind ours glibc's own? */
