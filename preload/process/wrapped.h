@@ -158,6 +158,8 @@
 					       const sigset_t *mask))	\
 	X(libc, LATE, accept,         int,    (int fd, struct sockaddr *from, \
 					       socklen_t *bytes))	\
+	X(libc, LATE, accept4,        int,    (int fd, struct sockaddr *from, \
+					       socklen_t *bytes, int flags)) \
 	X(libc, LATE, recvfrom,       ssize_t, (int fd, void *data, size_t bytes, \
 						int flags, struct sockaddr *from, \
 						socklen_t *from_bytes))	\
