@@ -56,7 +56,7 @@ enum real_sizer {
 enum real_sizer real_sizer(void);
 
 /* REAL_SIZE_HEADER: bytes of a chunk of its own mapping that aren't the
- * block's, beyond the word before it: 8 until glibc 2.42, then none. */
+ * block's, beyond the word before it: 8 in glibc 2.41, 0 in 2.43. */
 extern uint64_t real_mapped_head __attribute__((visibility("hidden")));
 
 /* What malloc_usable_size() says of chunks whose words we made up: the above,
