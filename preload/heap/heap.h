@@ -77,8 +77,8 @@ static inline void heap_leave_real(struct thread *was)
 void *heap_alloc_slow(void *ptr, uint64_t asked, uint64_t start_ticks);
 void heap_free_slow(void *ptr);
 
-/* glibc's own size, from the word before the block: the chunk's, less one word
- * or, for a chunk of its own mapping (bit 1), two. */
+/* glibc's own size, from the word before the block: the chunk's, less that word
+ * and, for a chunk of its own mapping (bit 1), what that begins with. */
 static inline uint64_t heap_size_plain(const void *ptr)
 {
 	const uint64_t word = ((const uint64_t *)ptr)[-1];
@@ -87,7 +87,7 @@ static inline uint64_t heap_size_plain(const void *ptr)
 	if (unlikely(word & 2)) {
 		/* Keeps the compiler from doing this for every block. */
 		atomic_signal_fence(memory_order_seq_cst);
-		bytes -= 8;
+		bytes -= real_mapped_head;
 	}
 	return bytes;
 }

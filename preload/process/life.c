@@ -358,8 +358,11 @@ static void say_missed(void)
 		    (unsigned long)missed);
 }
 
+/* Not cold, so that the linker keeps it away from what each process runs. */
+#define FOR_RECORDED __attribute__((noinline))
+
 /* They show as a gap.  On a thread of the program's that has a record now. */
-static COLD void draw_missed(void)
+static FOR_RECORDED void draw_missed(void)
 {
 	const struct clock_segments *clock = &life.session->head->clock;
 	const double rate = (double)clock_ticks_per_second(clock) / 1e9;
@@ -409,7 +412,7 @@ static COLD void bring_writer_or_close(void)
 	}
 }
 
-COLD uint32_t life_begin_in_allocation(const char *reason)
+FOR_RECORDED uint32_t life_begin_in_allocation(const char *reason)
 {
 	struct quiet quiet;
 	sigset_t all, was;

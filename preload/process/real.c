@@ -16,6 +16,7 @@
 #endif
 
 START_DATA struct real_functions real;
+uint64_t real_mapped_head = 8;
 
 /* Where the linker put this library. */
 extern const char __ehdr_start[] __attribute__((visibility("hidden")));
@@ -29,7 +30,7 @@ static START_DATA bool heap_is_libcs;
 static START_DATA bool sees_heap;
 static START_DATA const char *heap_object;
 
-enum need { BASE, REST, LATE, NEW, OTHER, NONE };
+enum need { BASE, REST, LATE, NEW, NONE };
 
 /* Without a pointer, which would be relocated in each process. */
 struct row {
@@ -132,13 +133,42 @@ static bool is_libcs_malloc(void)
 			   (const void *)(uintptr_t)&gnu_get_libc_version);
 }
 
+/* No block is taken for it: one that has a mapping of its own changes, once it
+ * is freed, where the program's next ones come from. */
+int real_ask_head(size_t (*usable_size)(void *ptr))
+{
+	enum { PREVIOUS_IN_USE = 1, MAPPED = 2, BYTES = 64 };
+	uint64_t words[2 * BYTES / 8] __attribute__((aligned(16))) = {0};
+	uint64_t *chunk = words;
+	size_t bytes;
+
+	chunk[1] = BYTES | PREVIOUS_IN_USE;
+	chunk[BYTES / 8 + 1] = BYTES | PREVIOUS_IN_USE;
+	/* Or it wouldn't be filled at all. */
+	atomic_signal_fence(memory_order_seq_cst);
+	if (usable_size(&chunk[2]) != BYTES - 8)
+		return -1;
+	chunk[1] = BYTES | MAPPED;
+	atomic_signal_fence(memory_order_seq_cst);
+	bytes = usable_size(&chunk[2]);
+	if (bytes != BYTES - 8 && bytes != BYTES - 16)
+		return -1;
+	return (int)(BYTES - 8 - bytes);
+}
+
 static enum real_sizer find_sizer(void)
 {
 	const void *real_malloc = *(void **)(void *)&real.malloc;
 	const void *usable_size = *(void **)(void *)&real.malloc_usable_size;
+	int head = -1;
 
-	if (HEADER_IS_SIZE && heap_is_libcs)
+	if (HEADER_IS_SIZE && heap_is_libcs &&
+	    same_object(real_malloc, usable_size))
+		head = real_ask_head(real.malloc_usable_size);
+	if (head >= 0) {
+		real_mapped_head = (uint64_t)head;
 		return REAL_SIZE_HEADER;
+	}
 	return same_object(real_malloc, usable_size) ? REAL_SIZE_FUNCTION
 						     : REAL_SIZE_UNKNOWN;
 }
@@ -193,8 +223,6 @@ COLD void real_look_closer(void)
 {
 	find(LATE);
 	heap_is_libcs = is_libcs_malloc();
-	if (!heap_is_libcs || !HEADER_IS_SIZE)
-		find(OTHER);
 	if (!heap_is_libcs || libc_is_new())
 		find(NEW);
 	sizer = find_sizer();

@@ -42,7 +42,7 @@ enum real_state real_resolve(void);
 bool real_look_late(void);
 
 /* What only a process takes that is watched, found before its gate opens: the
- * rows LATE, OTHER and NEW, who knows sizes, whose heap it is.  Once, when
+ * rows LATE and NEW, who knows sizes, whose heap it is.  Once, when
  * READY. */
 void real_look_closer(void);
 
@@ -54,6 +54,14 @@ enum real_sizer {
 };
 
 enum real_sizer real_sizer(void);
+
+/* REAL_SIZE_HEADER: bytes of a chunk of its own mapping that aren't the
+ * block's, beyond the word before it: 8 in glibc 2.41, 0 in 2.43. */
+extern uint64_t real_mapped_head __attribute__((visibility("hidden")));
+
+/* What malloc_usable_size() says of chunks whose words we made up: the above,
+ * or -1 where chunks are not as we know them. */
+int real_ask_head(size_t (*usable_size)(void *ptr));
 
 /* Is the malloc behind ours glibc's own? */
 bool real_heap_is_libcs(void);

@@ -14,7 +14,6 @@
  *	REST	every C library of ours has it
  *	NEW	a C library of today, or another allocator, may have it
  *	LATE	not looked up in a process that is none of our business
- *	OTHER	asked of another allocator than the C library's own
  *	NONE	our hook comes down to another row
  *
  * libgomp has a list of its own: its originals depend on who calls.
@@ -163,6 +162,8 @@
 					       const sigset_t *mask))	\
 	X(libc, LATE, accept,         int,    (int fd, struct sockaddr *from, \
 					       socklen_t *bytes))	\
+	X(libc, LATE, accept4,        int,    (int fd, struct sockaddr *from, \
+					       socklen_t *bytes, int flags)) \
 	X(libc, LATE, recvfrom,       ssize_t, (int fd, void *data, size_t bytes, \
 						int flags, struct sockaddr *from, \
 						socklen_t *from_bytes))	\
@@ -221,7 +222,7 @@
 
 /* Called, never replaced. */
 #define CALLED_FUNCTIONS(X)						\
-	X(libc, OTHER, malloc_usable_size, size_t, (void *ptr))		\
+	X(libc, LATE, malloc_usable_size, size_t, (void *ptr))		\
 	X(libc, LATE, pthread_mutex_trylock, int, (pthread_mutex_t *mutex)) \
 	X(libc, LATE, pthread_rwlock_tryrdlock, int, (pthread_rwlock_t *lock)) \
 	X(libc, LATE, pthread_rwlock_trywrlock, int, (pthread_rwlock_t *lock)) \

@@ -96,12 +96,14 @@ EXPORT int pipe2(int ends[2], int flags)
 			  : (int)syscall(SYS_pipe2, ends, flags);
 }
 
+#if defined(UNWINDS_BY_LIBUNWIND) || defined(__aarch64__)
 static void look_for_table(void)
 {
 	*(void **)&unwind.find_object =
 		__GLIBC_PREREQ(2, 35) ? dlsym(RTLD_DEFAULT, "_dl_find_object")
 				      : NULL;
 }
+#endif
 
 #ifdef UNWINDS_BY_LIBUNWIND
 /* This thread's memory of libunwind's, once it has it. */

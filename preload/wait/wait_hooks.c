@@ -49,6 +49,9 @@
 	  (fd, events, count, milliseconds, mask))			\
 	X(int, accept, (int fd, struct sockaddr *from, socklen_t *bytes), \
 	  (fd, from, bytes))						\
+	X(int, accept4, (int fd, struct sockaddr *from, socklen_t *bytes, \
+			 int flags),					\
+	  (fd, from, bytes, flags))					\
 	X(ssize_t, recvfrom, (int fd, void *data, size_t bytes, int flags, \
 			      struct sockaddr *from, socklen_t *from_bytes), \
 	  (fd, data, bytes, flags, from, from_bytes))			\
@@ -540,3 +543,57 @@ WAIT_HOOK size_t fread(void *data, size_t size, size_t count, FILE *stream)
 		return read_stream(data, size, count, stream);
 	return real.fread(data, size, count, stream);
 }
+
+/*
+ * What is called in a program that was built with _FORTIFY_SOURCE, where the
+ * compiler knows how much room there is but not whether it is enough.  libc's
+ * own go on inside, past us.
+ */
+void __chk_fail(void) __attribute__((noreturn));
+
+/* X(returns, name, parameters, arguments, is the room too small?) */
+/* clang-format off */
+#define CHECKED_CALLS(X)						\
+	X(ssize_t, read, (int fd, void *data, size_t bytes, size_t room), \
+	  (fd, data, bytes), bytes > room)				\
+	X(ssize_t, pread, (int fd, void *data, size_t bytes, off_t at,	\
+			   size_t room),				\
+	  (fd, data, bytes, at), bytes > room)				\
+	X(int, poll, (struct pollfd *fds, nfds_t count, int milliseconds, \
+		      size_t room),					\
+	  (fds, count, milliseconds), count > room / sizeof(*fds))	\
+	X(int, ppoll, (struct pollfd *fds, nfds_t count,		\
+		       const struct timespec *time, const sigset_t *mask, \
+		       size_t room),					\
+	  (fds, count, time, mask), count > room / sizeof(*fds))	\
+	X(ssize_t, recv, (int fd, void *data, size_t bytes, size_t room, \
+			  int flags),					\
+	  (fd, data, bytes, flags), bytes > room)			\
+	X(ssize_t, recvfrom, (int fd, void *data, size_t bytes, size_t room, \
+			      int flags, struct sockaddr *from,		\
+			      socklen_t *from_bytes),			\
+	  (fd, data, bytes, flags, from, from_bytes), bytes > room)	\
+	X(size_t, fread, (void *data, size_t room, size_t size, size_t count, \
+			  FILE *stream),				\
+	  (data, size, count, stream), size && count > room / size)
+/* clang-format on */
+
+/* Our own, whoever has that name. */
+#define X(returns, name, parameters, arguments, is_small)                      \
+	extern __typeof__(name) hidden_##name                                  \
+		__attribute__((alias(#name), visibility("hidden")));           \
+	returns __##name##_chk parameters;                                     \
+	WAIT_HOOK returns __##name##_chk parameters                            \
+	{                                                                      \
+		if (unlikely(is_small))                                        \
+			__chk_fail();                                          \
+		return hidden_##name arguments;                                \
+	}
+CHECKED_CALLS(X)
+#undef X
+
+ssize_t __pread64_chk(int fd, void *data, size_t bytes, off64_t at,
+		      size_t room);
+WAIT_HOOK ssize_t __pread64_chk(int fd, void *data, size_t bytes, off64_t at,
+				size_t room)
+	__attribute__((alias("__pread_chk")));

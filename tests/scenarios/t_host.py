@@ -225,6 +225,22 @@ def test_disks_and_pipes_are_told_apart():
                  [6, 6, 10, 20, 10, 0, 10, 10], names)
 
 
+def test_calls_of_who_was_built_with_checks_are_seen():
+    """Their names are others (__read_chk), and the checks are made."""
+    done = same("checked", harness.folder(),
+                env={"TRACEPROF_WAITS": "1", "TRACEPROF_WAIT_MIN": "0"})
+    names = collections.Counter(one["name"].removeprefix("wait: ")
+                                for one in done.trace.events if one.get("cat") == "wait")
+    expect_equal([names[name] for name in (
+        "read", "pread", "read (pipe or socket)", "recv", "recvfrom", "poll", "ppoll",
+        "accept4")], [2, 2, 1, 1, 1, 1, 1, 1], names)
+    abort = " ".join(["6"] * 8)
+    expect_equal(done.stdout.splitlines()[-1].strip(), abort, done.stdout)
+    done = same("checked", harness.folder(), env={"TRACEPROF_IO": "1"})
+    expect_equal(file_sums(done.trace)["read", "checked"], [4, 100 + 200 + 300 + 8192],
+                 "what was read")
+
+
 def test_report_names_what_took_the_processor():
     done = same("phases", 1, 300, env=SAMPLED)
     file = done.files[0]

@@ -8,7 +8,6 @@
 #include "collector/session/names.h"
 #include "collector/system/cupti_versions.h"
 #include "preload/cuda/cupti_buffers.h"
-#include "preload/cuda/cupti_pinned.h"
 #include "preload/cuda/cupti_record.h"
 #include "preload/cuda/cupti_side.h"
 #include "preload/cuda/cupti_source.h"
@@ -16,6 +15,7 @@
 #include <unistd.h>
 
 #ifdef HAVE_CUPTI
+#include "preload/cuda/cupti_pinned.h"
 
 static struct event call_of(uint64_t correlation, bool is_driver,
 			    uint64_t start, uint64_t end)

@@ -6,14 +6,14 @@
 #include "tests/unit/session_fixture.h"
 
 #include "collector/session/names.h"
-#include "preload/cuda/cupti_graph_memory.h"
-#include "preload/cuda/cupti_pinned.h"
 #include "preload/cuda/cupti_record.h"
 #include "preload/cuda/cupti_side.h"
 #include "preload/cuda/cupti_source.h"
 #include <string.h>
 
 #ifdef HAVE_CUPTI
+#include "preload/cuda/cupti_graph_memory.h"
+#include "preload/cuda/cupti_pinned.h"
 
 static unsigned int enabled;
 

@@ -6,13 +6,13 @@
  */
 #include "tests/unit/session_fixture.h"
 
-#include "preload/cuda/cupti_pinned.h"
 #include "preload/cuda/cupti_source.h"
 #include <pthread.h>
 #include <string.h>
 #include <unistd.h>
 
 #ifdef HAVE_CUPTI
+#include "preload/cuda/cupti_pinned.h"
 
 #define NODES (1u << 22)
 #define KEPT  65536u

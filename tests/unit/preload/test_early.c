@@ -45,14 +45,29 @@ static void alignment_is_kept(void **state)
 	}
 }
 
-/* A program may ask libc for the size of such a block. */
+/* A program may ask libc for the size of such a block.  Since 2.43 that is 8
+ * more: the block's own, too. */
 static void libc_reads_the_size(void **state)
 {
-	void *block = early_alloc(0, 100);
-
 	(void)state;
-	assert_in_range(malloc_usable_size(block), 100, 112);
-	assert_int_equal(heap_size_plain(block), malloc_usable_size(block));
+	for (size_t size = 0; size < 60; size++) {
+		char *block = early_alloc(0, size);
+		char *next = early_alloc(0, 1);
+
+		assert_in_range(malloc_usable_size(block), size, size + 23);
+		for (real_mapped_head = 0; real_mapped_head <= 8;
+		     real_mapped_head += 8) {
+			const uint64_t bytes = heap_size_plain(block);
+
+			assert_in_range(bytes, size, size + 23);
+			assert_true(block + bytes <= next - 16);
+			memset(block, 0xff, bytes);
+		}
+		assert_int_equal(early_size(next), 1);
+	}
+	real_mapped_head = (uint64_t)real_ask_head(malloc_usable_size);
+	assert_int_equal(heap_size_plain(early_alloc(0, 100)),
+			 malloc_usable_size(early_alloc(0, 100)));
 }
 
 static void others_are_not_owned(void **state)

@@ -12,7 +12,11 @@
 
 static void header_says_what_libc_says(void **state)
 {
+	const int head = real_ask_head(malloc_usable_size);
+
 	(void)state;
+	assert_in_range(head, 0, 8);
+	real_mapped_head = (uint64_t)head;
 	for (size_t size = 0; size < 4 << 20; size += 1 + size / 7) {
 		void *volatile plain = malloc(size);
 		void *volatile aligned =
@@ -25,6 +29,64 @@ static void header_says_what_libc_says(void **state)
 		free(plain);
 		free(aligned);
 	}
+}
+
+/* --- C libraries that aren't here ----------------------------------------- */
+
+static size_t usable(const void *ptr, size_t head, size_t mapped_head)
+{
+	const uint64_t *words = ptr;
+	const uint64_t bytes = words[-1] & ~7ull;
+
+	if (words[-1] & 2)
+		return bytes - mapped_head;
+	/* Its neighbour knows whether it is in use. */
+	return words[bytes / 8 - 1] & 1 ? bytes - head : 0;
+}
+
+static size_t usable_until_2_42(void *ptr)
+{
+	return usable(ptr, 8, 16);
+}
+
+static size_t usable_since_2_43(void *ptr)
+{
+	return usable(ptr, 8, 8);
+}
+
+static size_t usable_otherwise(void *ptr)
+{
+	return usable(ptr, 16, 16);
+}
+
+static size_t usable_otherwise_mapped(void *ptr)
+{
+	return usable(ptr, 8, 32);
+}
+
+/* memcheck's: no block of its own. */
+static size_t usable_nothing(void *ptr)
+{
+	(void)ptr;
+	return 0;
+}
+
+static void heads_are_asked_for(void **state)
+{
+	uint64_t words[] = {0, 4096 | 2, 0, 0};
+
+	(void)state;
+	assert_int_equal(real_ask_head(usable_until_2_42), 8);
+	assert_int_equal(real_ask_head(usable_since_2_43), 0);
+	assert_int_equal(real_ask_head(usable_otherwise), -1);
+	assert_int_equal(real_ask_head(usable_otherwise_mapped), -1);
+	assert_int_equal(real_ask_head(usable_nothing), -1);
+	real_mapped_head = 0;
+	assert_int_equal(heap_size_plain(&words[2]),
+			 usable_since_2_43(&words[2]));
+	real_mapped_head = 8;
+	assert_int_equal(heap_size_plain(&words[2]),
+			 usable_until_2_42(&words[2]));
 }
 
 static void a_size_that_is_not_known_has_nothing_spare(void **state)
@@ -202,6 +264,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(header_says_what_libc_says),
+		cmocka_unit_test(heads_are_asked_for),
 		cmocka_unit_test(a_size_that_is_not_known_has_nothing_spare),
 		cmocka_unit_test(refused_calls_are_counted),
 		cmocka_unit_test(refused_calls_are_timed_now_and_then),
