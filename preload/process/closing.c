@@ -208,6 +208,11 @@ static const char *next_command(const struct options *options)
 	struct stack_choice choice;
 	char why[80];
 
+	/* These two ask for stacks by themselves. */
+	if ((options->malloc == MALLOC_SAMPLED ||
+	     options->malloc == MALLOC_SITES) &&
+	    !options_is_set(options, OPTION_AT_stack))
+		return "memory";
 	if (stack_choice_parse(options->stack, &choice, why, sizeof(why)) ||
 	    !(choice.families & STACK_HEAP) || options->malloc < MALLOC_ALL)
 		return "report";

@@ -73,6 +73,7 @@ def test_the_next_command_is_the_one_that_answers():
                           ("large", "report")):
         expect_equal(following(TRACEPROF_MALLOC=mode, TRACEPROF_STACK="heap"), command, mode)
     expect_equal(following(TRACEPROF_MALLOC="all"), "report", "no stacks")
+    expect_equal(following(TRACEPROF_MALLOC="sites"), "memory", "stacks by itself")
 
 
 WORKS = "import time\nwhile time.process_time() < 1.2: pass"

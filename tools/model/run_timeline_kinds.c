@@ -222,6 +222,13 @@ bool timeline_is_runtime(const char *name)
 	       is_of_language(name);
 }
 
+/* OpenBLAS, in NumPy and SciPy: its threads have the processor between two
+ * products, too. */
+bool timeline_is_spin(const char *name)
+{
+	return !strcmp(name, "blas_thread_server");
+}
+
 size_t timeline_lock_waits(const struct timeline *timeline, uint32_t lane)
 {
 	const struct timeline_lane *of = timeline_lane(timeline, lane);
