@@ -257,6 +257,35 @@ bool rule_large_blocks(const struct verdict_facts *facts,
 	return true;
 }
 
+/* What samples' threads were given, of which the kernel clears each page; huge
+ * ones are counted as one. */
+bool rule_page_faults(const struct verdict_facts *facts,
+		      struct finding *finding)
+{
+	const struct trace_tasks *tasks = &facts->metadata->tasks;
+	const double run_ns = (double)tasks->process_ns;
+	double cost_ns, threads;
+
+	if (tasks->faults < FAULTS_MIN || run_ns <= 0)
+		return false;
+	cost_ns = (double)tasks->faults * PAGE_BYTES * FAULT_NS_PER_BYTE;
+	threads = (double)facts->metadata->program_ns / run_ns;
+	finding->saved_ns = cost_ns / run_ns / (threads > 1 ? threads : 1) *
+			    (double)facts->split.total_ns;
+	if (!is_worth(facts, finding->saved_ns, SHARE_HIGH_MIN))
+		return false;
+	say(&finding->figure,
+	    "%" PRId64 " page faults: memory that was given back, or never "
+	    "touched before, and that the kernel clears page by page",
+	    tasks->faults);
+	say(&finding->threshold, "%.2f us each, %.0f %% of the time",
+	    PAGE_BYTES * FAULT_NS_PER_BYTE / 1000, 100 * SHARE_HIGH_MIN);
+	say(&finding->next,
+	    "keep large buffers and use them again; traceprof report --hot "
+	    "names the functions that touch them first.");
+	return true;
+}
+
 bool rule_growth(const struct verdict_facts *facts, struct finding *finding)
 {
 	const struct split *split = &facts->split;

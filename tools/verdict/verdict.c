@@ -50,6 +50,7 @@ const struct rule verdict_rules[] = {
 	{"off-cpu", rule_off_cpu, false, false},
 	{"churn", rule_churn, true, false},
 	{"large-blocks", rule_large_blocks, false, false},
+	{"page-faults", rule_page_faults, true, false},
 	{"growth", rule_growth, true, false},
 	{"first-step", rule_first_step, true, true},
 	{"nth-step", rule_nth_step, true, true},
@@ -592,6 +593,13 @@ static void print(struct reading *reading, unsigned int columns, FILE *out)
 	size_t count;
 
 	regions = region_totals_list(&reading->regions, &count);
+	for (size_t at = 0; at < count; at++) {
+		const struct trace_sampled_row *row = trace_sampled_find(
+			&reading->sampled, "parallel", regions[at].name);
+
+		if (row && row->drawn > 0)
+			region_total_scale(&regions[at], row);
+	}
 	verdict_make(&verdict, &reading->timeline, &reading->metadata,
 		     &reading->sampled, regions, count);
 	verdict_print(&verdict, VERDICT_LINES_MAX, columns, out);

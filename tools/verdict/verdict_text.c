@@ -16,13 +16,18 @@
 #include "tools/verdict/rules.h"
 
 /* What is less of the step is not named. */
-#define NAMED_MIN      0.005
-#define BEHIND_MIN     0.2
+#define NAMED_MIN	0.005
+#define BEHIND_MIN	0.2
 /* Names that are said, and what each takes of the time at least. */
-#define NAMES	       3u
-#define NAME_MIN       0.02
+#define NAMES		3u
+#define NAME_MIN	0.02
+/* Of the processor time, for one name to be what to begin with; and of the time
+ * that somebody had a processor at all. */
+#define WAITS_NAMED_MIN 0.20 /* of the time, in one call of one place */
+#define LEAD_MIN	0.30
+#define LEAD_BUSY_MIN	0.50
 /* Calls that tell their line; of fewer nothing is said. */
-#define LINE_CALLS_MIN 20
+#define LINE_CALLS_MIN	20
 
 static unsigned int add_line(struct text_buffer *lines, unsigned int indent,
 			     unsigned int columns, const char *format, ...)
@@ -58,6 +63,20 @@ static int compare_parts(const void *left, const void *right)
 	return (int)a->share - (int)b->share;
 }
 
+/* Of most of it nobody knows whether it is code or waits. */
+static const char *host_text(const struct verdict_facts *facts)
+{
+	const struct split *split = &facts->split;
+
+	if (split->uses_gpu)
+		return "host-bound";
+	return !facts->metadata->sample &&
+			       (double)split->unseen_ns >
+				       UNSEEN_MIN * (double)split->total_ns
+		       ? "outside of what is recorded"
+		       : split_share_text(SHARE_HOST);
+}
+
 /* "61.0 % GPU busy, 20.0 % host code, ..." */
 static unsigned int add_split(struct text_buffer *lines,
 			      const struct verdict *verdict,
@@ -80,8 +99,8 @@ static unsigned int add_split(struct text_buffer *lines,
 				&text, "%s%s%.1f %% %s", at ? ", " : "",
 				split->is_estimated ? "~" : "",
 				100 * parts[at].ns / total,
-				split->uses_gpu && parts[at].share == SHARE_HOST
-					? "host-bound"
+				parts[at].share == SHARE_HOST
+					? host_text(&verdict->facts)
 					: split_share_text(parts[at].share));
 	count = text_wrap_add(lines, text.data, 2, columns);
 	text_buffer_free(&text);
@@ -335,7 +354,9 @@ static const char *names_head(const struct verdict *verdict, enum names names)
 static void add_most(struct text_buffer *text, const struct timeline *timeline,
 		     const struct sample_time *time, uint32_t line)
 {
-	if (time->most != line && time->most_ns * 2 > time->ns)
+	if (timeline_name(timeline, line)->is_spin)
+		text_buffer_format(text, " (turns round until there is work)");
+	else if (time->most != line && time->most_ns * 2 > time->ns)
 		text_buffer_format(
 			text, " (most in %s)",
 			short_name(timeline_name_text(timeline, time->most))
@@ -381,6 +402,39 @@ static unsigned int add_names(struct text_buffer *lines,
 	text_buffer_free(&text);
 	free(sampled);
 	return count;
+}
+
+/* No rule knows a cause; but most of the work may lie in one place. */
+static unsigned int add_nothing(struct text_buffer *lines,
+				const struct verdict *verdict,
+				unsigned int columns)
+{
+	const struct timeline *timeline = verdict->facts.timeline;
+	const enum names names = names_of_samples(timeline);
+	struct sample_time *sampled;
+	double all = 0, lead = 0;
+	int64_t below = INT64_MAX;
+	uint32_t most;
+
+	if (names < NAMES_PYTHON)
+		return add_line(lines, 0, columns, "Nothing stands out%s.",
+				verdict_unseen(verdict) ? " in what is recorded"
+							: "");
+	sampled = sample_times(timeline, &verdict->facts.split);
+	for (uint32_t at = 0; at < timeline->names.count; at++)
+		all += (double)sampled[at].ns;
+	most = next_name(verdict, names, sampled, &below);
+	if (most != TIMELINE_NONE && !timeline_name(timeline, most)->is_spin &&
+	    all >= LEAD_BUSY_MIN * (double)verdict->facts.split.total_ns)
+		lead = (double)sampled[most].ns / all;
+	free(sampled);
+	if (lead < LEAD_MIN)
+		return add_line(lines, 0, columns, "Nothing stands out.");
+	return add_line(lines, 2, columns,
+			"Nothing stands out but where the time goes: begin "
+			"with %s, %.0f %% of the processor time.",
+			short_name(timeline_name_text(timeline, most)).text,
+			100 * lead);
 }
 
 static unsigned int add_spoilt(struct text_buffer *lines,
@@ -452,6 +506,40 @@ static unsigned int add_unseen(struct text_buffer *lines,
 			100 * share);
 }
 
+static bool is_found(const struct verdict *verdict, const char *rule)
+{
+	for (size_t at = 0; at < verdict->count; at++)
+		if (!strcmp(verdict->findings[at].rule->name, rule))
+			return true;
+	return false;
+}
+
+/* What its thread waits in, where no rule says it. */
+static unsigned int add_waits(struct text_buffer *lines,
+			      const struct verdict *verdict,
+			      unsigned int columns)
+{
+	const struct verdict_facts *facts = &verdict->facts;
+	const struct timeline *timeline = facts->timeline;
+	const struct timeline_name *row;
+	double ns;
+	uint32_t most;
+
+	if (is_found(verdict, "off-cpu") || is_found(verdict, "gil") ||
+	    is_found(verdict, "data-starved") ||
+	    is_found(verdict, "exposed-comm"))
+		return 0;
+	most = longest_wait(facts, &ns);
+	if (most == TIMELINE_NONE ||
+	    ns < WAITS_NAMED_MIN * (double)facts->split.total_ns)
+		return 0;
+	row = timeline_name(timeline, most);
+	return add_line(lines, 2, columns, "waits most in %s: %s%s%s",
+			wait_call(row->text), quantity_time(ns).text,
+			row->site ? ", in " : "",
+			row->site ? short_name(row->site).text : "");
+}
+
 /* What stands before the findings, without so many of its last parts. */
 static unsigned int add_head(struct text_buffer *text,
 			     const struct verdict *verdict,
@@ -476,6 +564,8 @@ static unsigned int add_head(struct text_buffer *text,
 	if (left_out < 1)
 		used += add_names(text, verdict,
 				  sampled ? NAMES_OTHERS : NAMES_ALL, columns);
+	if (left_out < 2)
+		used += add_waits(text, verdict, columns);
 	return used + add_spoilt(text, verdict, columns);
 }
 
@@ -524,8 +614,7 @@ void verdict_print(const struct verdict *verdict, unsigned int lines,
 		text_buffer_format(&text, "and %zu more: traceprof report\n",
 				   verdict->count - at);
 	if (!verdict->count)
-		add_line(&text, 0, columns, "Nothing stands out%s.",
-			 verdict_unseen(verdict) ? " in what is recorded" : "");
+		add_nothing(&text, verdict, columns);
 	add_unseen(&text, verdict, columns);
 	fputs(text.data, out);
 	text_buffer_free(&text);
