@@ -59,14 +59,18 @@ def test_where_most_goes_is_where_to_begin():
     """Where no rule knows a cause."""
     said = verdict(made(threads_(700) + stack(700, 0, 8000, "mine")
                         + stack(700, 8000, 2000, "other"), OURS))
-    expect("Nothing stands out but where the time goes: begin with mine, 80 % of the "
-           "processor time." in said, said)
+    lead = "Begin where the time goes: mine, 80 % of the processor time."
+    expect("Nothing stands out. " + lead in said, said)
+    # What recording costs is none of the program's causes.
+    said = verdict(made(threads_(700) + stack(700, 0, 8000, "mine")
+                        + stack(700, 8000, 2000, "other"), OURS | {"cost": {"hooks_ns": 10**6}}))
+    expect("[own-cost;" in said and "Nothing else stands out. " + lead in said, said)
     for dur in (2000, 4000):              # each a fourth of it, or hardly ever at work
         said = verdict(made(threads_(700) + [sampled(700, 0, 1)] + sum(
             (stack(700, at * 2500, 2500, f"part{at}") for at in range(4)), [])
             if dur == 2000 else threads_(700) + stack(700, 0, dur, "mine")
             + [slice_("wait: pthread_cond_wait", dur, 10000 - dur, cat="wait")], OURS))
-        expect("begin with" not in said, dur, said)
+        expect("Begin where" not in said, dur, said)
 
 
 def test_what_is_not_recorded_is_not_called_code():
@@ -147,6 +151,13 @@ def test_waits_that_no_rule_blames_are_named():
     path = made(events, OURS | {"scheduled": busy})
     expect_equal(rules(path), [])
     expect("waits most in sem_wait: 9.000 ms, in gather" in verdict(path), verdict(path))
+
+
+def test_where_most_events_are_missing_that_comes_first():
+    events = steps(lambda at, number: team(at, number + 1, 900, 900, 900, 900))
+    for dropped, first in ((10, "oversubscribed"), (10**6, "losses")):
+        lossy = {"cpus": 2, "events": {"seen": 2000, "written": 1000, "dropped": dropped}}
+        expect_equal(rules(made(events, lossy))[0], first)
 
 
 # --- teams --------------------------------------------------------------------

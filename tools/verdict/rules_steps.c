@@ -419,9 +419,13 @@ static int64_t some(int64_t count)
 bool rule_losses(const struct verdict_facts *facts, struct finding *finding)
 {
 	const struct trace_metadata *account = facts->metadata;
+	const int64_t lost = some(account->dropped) +
+			     some(account->unrecorded_calls) +
+			     some(account->unnamed) + some(account->waits_lost);
 
 	if (!facts->is_lossy)
 		return false;
+	finding->spoils = lost > some(account->written);
 	if (facts->timeline->left_out)
 		say(&finding->figure, "%zu slices are too many to be judged",
 		    facts->timeline->left_out);
@@ -438,8 +442,7 @@ bool rule_losses(const struct verdict_facts *facts, struct finding *finding)
 		say(&finding->figure,
 		    "%" PRId64 " events are missing, so most causes can't be "
 		    "judged",
-		    some(account->dropped) + some(account->unrecorded_calls) +
-			    some(account->unnamed) + some(account->waits_lost));
+		    lost);
 	say(&finding->threshold,
 	    "%.1f %% of the events, or %.0f %% of the time on the GPU",
 	    100 * LOST_MIN, 100 * UNSETTLED_MIN);

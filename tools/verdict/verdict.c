@@ -280,6 +280,8 @@ static int compare(const void *left, const void *right)
 
 	if (goes_first(a) != goes_first(b))
 		return goes_first(a) ? -1 : 1;
+	if (a->spoils != b->spoils)
+		return a->spoils ? -1 : 1;
 	if (a->share != b->share)
 		return a->share > b->share ? -1 : 1;
 	return a->rule < b->rule ? -1 : 1;

@@ -404,9 +404,21 @@ static unsigned int add_names(struct text_buffer *lines,
 	return count;
 }
 
+/* Is nothing found that the program does itself? */
+static bool is_of_others(const struct verdict *verdict)
+{
+	for (size_t at = 0; at < verdict->count; at++) {
+		const char *rule = verdict->findings[at].rule->name;
+
+		if (strcmp(rule, "own-cost") && strcmp(rule, "no-processor"))
+			return false;
+	}
+	return true;
+}
+
 /* No rule knows a cause; but most of the work may lie in one place. */
 static unsigned int add_nothing(struct text_buffer *lines,
-				const struct verdict *verdict,
+				const struct verdict *verdict, const char *but,
 				unsigned int columns)
 {
 	const struct timeline *timeline = verdict->facts.timeline;
@@ -417,9 +429,12 @@ static unsigned int add_nothing(struct text_buffer *lines,
 	uint32_t most;
 
 	if (names < NAMES_PYTHON)
-		return add_line(lines, 0, columns, "Nothing stands out%s.",
-				verdict_unseen(verdict) ? " in what is recorded"
-							: "");
+		return *but ? 0
+			    : add_line(lines, 0, columns,
+				       "Nothing stands out%s.",
+				       verdict_unseen(verdict)
+					       ? " in what is recorded"
+					       : "");
 	sampled = sample_times(timeline, &verdict->facts.split);
 	for (uint32_t at = 0; at < timeline->names.count; at++)
 		all += (double)sampled[at].ns;
@@ -429,10 +444,13 @@ static unsigned int add_nothing(struct text_buffer *lines,
 		lead = (double)sampled[most].ns / all;
 	free(sampled);
 	if (lead < LEAD_MIN)
-		return add_line(lines, 0, columns, "Nothing stands out.");
+		return *but ? 0
+			    : add_line(lines, 0, columns,
+				       "Nothing stands out.");
 	return add_line(lines, 2, columns,
-			"Nothing stands out but where the time goes: begin "
-			"with %s, %.0f %% of the processor time.",
+			"Nothing%s stands out. Begin where the time goes: %s, "
+			"%.0f %% of the processor time.",
+			but,
 			short_name(timeline_name_text(timeline, most)).text,
 			100 * lead);
 }
@@ -613,8 +631,9 @@ void verdict_print(const struct verdict *verdict, unsigned int lines,
 	if (at < verdict->count)
 		text_buffer_format(&text, "and %zu more: traceprof report\n",
 				   verdict->count - at);
-	if (!verdict->count)
-		add_nothing(&text, verdict, columns);
+	if (is_of_others(verdict) && used + 3 <= lines)
+		add_nothing(&text, verdict, verdict->count ? " else" : "",
+			    columns);
 	add_unseen(&text, verdict, columns);
 	fputs(text.data, out);
 	text_buffer_free(&text);
