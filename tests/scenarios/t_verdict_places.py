@@ -73,6 +73,14 @@ def test_where_most_goes_is_where_to_begin():
         expect("Begin where" not in said, dur, said)
 
 
+def test_callers_that_are_missing_are_said():
+    for cut, is_said in ((50, True), (9, False)):
+        sampling = {"sampling": {"cut_stacks": cut, "timed": 10}}
+        said = verdict(made(threads_(700) + stack(700, 0, 9000, "mine"), OURS | sampling))
+        expect_equal(f"but {cut} samples lie too deep for their outermost callers" in said,
+                     is_said, said)
+
+
 def test_what_is_not_recorded_is_not_called_code():
     region = [slice_("f [omp parallel #1]", 0, 100, omp="parallel", region=1, team=1)]
     said = verdict(made(region + [slice_("f [omp parallel #1]", 9900, 100, omp="parallel",

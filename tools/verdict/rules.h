@@ -83,7 +83,6 @@
 #define STEPS_MIN	   5
 
 #define OWN_COST_MIN	   0.01
-#define SPOILT_MIN	   0.25 /* of the time without a processor */
 #define LOST_MIN	   0.001
 #define LOST_WAITS_MIN	   0.01 /* of those at regions' ends */
 #define UNSETTLED_MIN	   0.5	/* of the time, kept back by CUPTI */

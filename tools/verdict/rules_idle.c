@@ -273,6 +273,11 @@ bool rule_data_starved(const struct verdict_facts *facts,
 		    : short_name(timeline_name_text(facts->timeline, function))
 			      .text,
 	    where);
+	if (!has_name(timeline, "DataLoader")) {
+		say(&finding->next, "read larger pieces at once, or ahead on "
+				    "another thread; or from a faster disk.");
+		return true;
+	}
 	say(&finding->next,
 	    "%sload ahead: %s cheaper decoding, or a faster disk.",
 	    function == TIMELINE_NONE && has_name(timeline, "(DataLoader)")

@@ -54,13 +54,15 @@ bool rule_first_step(const struct verdict_facts *facts, struct finding *finding)
 	if (!is_worth_of_all(facts, finding->saved_ns))
 		return false;
 	say(&finding->figure,
-	    "step %" PRId64 ", the first one here, takes %.1f medians, more in "
+	    "step %" PRId64
+	    ", the first one here, takes %.1f times the median, more in "
 	    "%s",
 	    split->steps[0].number,
 	    (double)split->steps[0].dur_ns / split->median_ns,
 	    excess_of(facts, 0));
-	say(&finding->threshold, "%.1f medians, and %.0f %% of all steps",
-	    SLOW_STEP_MIN, 100 * SHARE_MIN);
+	say(&finding->threshold,
+	    "%.1f times the median, and %.0f %% of all steps", SLOW_STEP_MIN,
+	    100 * SHARE_MIN);
 	say(&finding->next, "warm up before you measure (--skip-first), and "
 			    "move compiling, loading and first allocations out "
 			    "of the loop.");
@@ -119,11 +121,13 @@ bool rule_nth_step(const struct verdict_facts *facts, struct finding *finding)
 		return false;
 	if (!at && is_first(split))
 		at = period;
-	say(&finding->figure, "every %zuth step takes %.1f medians, more in %s",
-	    period, (double)split->steps[at].dur_ns / split->median_ns,
+	say(&finding->figure,
+	    "every %zuth step takes %.1f times the median, more in %s", period,
+	    (double)split->steps[at].dur_ns / split->median_ns,
 	    excess_of(facts, at));
-	say(&finding->threshold, "%.1f medians, and %.0f %% of all steps",
-	    NTH_STEP_MIN, 100 * SHARE_MIN);
+	say(&finding->threshold,
+	    "%.1f times the median, and %.0f %% of all steps", NTH_STEP_MIN,
+	    100 * SHARE_MIN);
 	say(&finding->next,
 	    "look at what is done every %zuth step (logging, "
 	    "evaluation, a checkpoint): do it less often or on "
@@ -162,14 +166,16 @@ bool rule_outliers(const struct verdict_facts *facts, struct finding *finding)
 	    !is_worth_of_all(facts, finding->saved_ns))
 		return false;
 	say(&finding->figure,
-	    "%zu of %zu steps %s slow, step %" PRId64 " takes %.1f medians, "
+	    "%zu of %zu steps %s slow, step %" PRId64
+	    " takes %.1f times the median, "
 	    "more in %s",
 	    slow, split->count, slow == 1 ? "is" : "are",
 	    split->steps[worst].number,
 	    (double)split->steps[worst].dur_ns / split->median_ns,
 	    excess_of(facts, worst));
-	say(&finding->threshold, "%.1f medians, and %.0f %% of all steps",
-	    SLOW_STEP_MIN, 100 * SHARE_MIN);
+	say(&finding->threshold,
+	    "%.1f times the median, and %.0f %% of all steps", SLOW_STEP_MIN,
+	    100 * SHARE_MIN);
 	say(&finding->next, "compare that step with its neighbours in a "
 			    "viewer.");
 	say_place(facts, finding, split->steps[worst].start_ns, TIMELINE_NONE,

@@ -262,11 +262,11 @@ static bool is_lossy(const struct verdict_facts *facts)
 	       facts->timeline->left_out;
 }
 
-/* Where processors were wanting every other figure is the machine's, too. */
+/* Where processors were wanting every other figure is the machine's, too; and
+ * nothing of it can be changed in the program. */
 static bool goes_first(const struct finding *finding)
 {
-	return finding->rule->judge == rule_no_processor &&
-	       finding->share >= SPOILT_MIN;
+	return finding->rule->judge == rule_no_processor;
 }
 
 bool verdict_is_spoilt(const struct verdict *verdict)

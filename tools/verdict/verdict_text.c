@@ -21,9 +21,13 @@
 /* Names that are said, and what each takes of the time at least. */
 #define NAMES		3u
 #define NAME_MIN	0.02
+#define WAITS_NAMED_MIN 0.20 /* of the time, in one call of one place */
+/* Of the samples, of which one in so many is timed. */
+#define TIMED_EACH	16
+#define CUT_LEAST	10
+#define CUT_MIN		0.10
 /* Of the processor time, for one name to be what to begin with; and of the time
  * that somebody had a processor at all. */
-#define WAITS_NAMED_MIN 0.20 /* of the time, in one call of one place */
 #define LEAD_MIN	0.30
 #define LEAD_BUSY_MIN	0.50
 /* Calls that tell their line; of fewer nothing is said. */
@@ -201,16 +205,17 @@ static unsigned int add_step(struct text_buffer *lines,
 		say_lane(&verdict->facts, thread, sizeof(thread),
 			 TIMELINE_NONE);
 	if (split->is_training)
-		snprintf(part, sizeof(part), "training, of %s recorded, ",
+		snprintf(part, sizeof(part), " of %s recorded",
 			 quantity_time((double)verdict->facts.wall_ns).text);
 	if (!split->has_steps)
 		return add_line(lines, 2, columns,
-				"Verdict: no steps were found (TRACEPROF_STEP, "
-				"traceprof_step() and prof.step() mark them); "
-				"the %stook %s%s%s:",
-				part[0] ? part : "recording ",
+				"Verdict: no steps (turns of a main loop) were "
+				"found or marked (TRACEPROF_STEP), so this is "
+				"of the %s, %s%s%s%s:",
+				split->is_training ? "training"
+						   : "whole recording",
 				quantity_time((double)split->total_ns).text,
-				thread, thread[0] ? " (works most)" : "");
+				part, thread, thread[0] ? " (works most)" : "");
 	if (covered > 0)
 		snprintf(part, sizeof(part),
 			 " (the typical ones are %.*f %% of the %s)",
@@ -524,6 +529,23 @@ static unsigned int add_unseen(struct text_buffer *lines,
 			100 * share);
 }
 
+/* What lies deeper than a stack has room for lacks its outermost callers. */
+static unsigned int add_cut(struct text_buffer *lines,
+			    const struct verdict *verdict, unsigned int columns)
+{
+	const struct trace_metadata *metadata = verdict->facts.metadata;
+	const double all = TIMED_EACH * (double)metadata->timed_samples;
+
+	if (metadata->cut_stacks < CUT_LEAST || all <= 0 ||
+	    (double)metadata->cut_stacks < CUT_MIN * all)
+		return 0;
+	return add_line(lines, 2, columns,
+			"but %" PRId64 " samples lie too deep for their "
+			"outermost callers to be known: lines of these took "
+			"more than that",
+			metadata->cut_stacks);
+}
+
 static bool is_found(const struct verdict *verdict, const char *rule)
 {
 	for (size_t at = 0; at < verdict->count; at++)
@@ -575,7 +597,8 @@ static unsigned int add_head(struct text_buffer *text,
 	used += add_behind(text, verdict, columns);
 	/* The program's own lines first: they are what can be changed. */
 	if (left_out < 3)
-		used += sampled ? add_names(text, verdict, sampled, columns)
+		used += sampled ? add_names(text, verdict, sampled, columns) +
+					  add_cut(text, verdict, columns)
 				: add_lines(text, verdict, columns);
 	if (left_out < 2)
 		used += add_phases(text, verdict, columns);
