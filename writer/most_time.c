@@ -5,8 +5,10 @@
 #include "collector/system/log.h"
 #include <string.h>
 
-#define MOST_NAMED 3u
-#define MOST_CHARS 40u /* of a name; longer ones are cut */
+#define MOST_NAMED    3u
+#define MOST_CHARS    40u /* of a name; longer ones are cut */
+/* What is less would be 0.000 s. */
+#define SAID_LEAST_NS UINT64_C(500000)
 
 /* The < or > at `at` belongs to an operator's name or to an arrow. */
 static bool is_operator(const char *name, size_t at)
@@ -55,12 +57,12 @@ static void shorten(const char *name, char text[MOST_CHARS + 1])
 }
 
 /* What lies between phases of a step, and before the first, says nothing; nor
- * do calls of Python, which lie in each other. */
+ * do calls of Python, which lie in each other, and all samples together. */
 static bool says_something(const struct label *label)
 {
 	return label->kind != EVENT_OMP_IMPLICIT && label->kind != EVENT_STEP &&
-	       label->kind != EVENT_PYTHON && label->run.sum_ns &&
-	       strcmp(label->plain, "phase: other") != 0;
+	       label->kind != EVENT_PYTHON && label->kind != EVENT_CPU_SAMPLE &&
+	       label->run.sum_ns && strcmp(label->plain, "phase: other") != 0;
 }
 
 /* Something that a thread did, not that it waited for or that a GPU did;
@@ -102,13 +104,14 @@ uint64_t most_time(struct totals *totals, char *text, size_t bytes)
 		const struct total *run = &sorted[at]->run;
 		char name[MOST_CHARS + 1];
 
-		if (!says_something(sorted[at]))
+		if (!says_something(sorted[at]) ||
+		    (named && run->sum_ns < SAID_LEAST_NS))
 			continue;
 		shorten(sorted[at]->plain, name);
-		len += log_format(text + len, bytes - len,
-				  "%s%s %.3f s (%lu calls)", len ? ", " : "",
-				  name, (double)run->sum_ns / 1e9,
-				  (unsigned long)run->calls);
+		len += log_format(
+			text + len, bytes - len, "%s%s %.3f s (%lu call%s)",
+			len ? ", " : "", name, (double)run->sum_ns / 1e9,
+			(unsigned long)run->calls, run->calls == 1 ? "" : "s");
 		named++;
 	}
 	return sum_work(sorted, count);

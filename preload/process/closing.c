@@ -2,6 +2,7 @@
 /* closing.c - says how a recording ended. */
 #include "preload/process/life_parts.h"
 
+#include "collector/control/stack_choice.h"
 #include "collector/steps/steps.h"
 #include "collector/system/log.h"
 #include "collector/system/proc.h"
@@ -200,6 +201,24 @@ static void say_left(const struct session *session,
 	say_thinned(session, done);
 }
 
+/* Call stacks of blocks were asked for: who holds them is what is to be known.
+ * An account of blocks without stacks has no names. */
+static const char *next_command(const struct options *options)
+{
+	struct stack_choice choice;
+	char why[80];
+
+	/* These two ask for stacks by themselves. */
+	if ((options->malloc == MALLOC_SAMPLED ||
+	     options->malloc == MALLOC_SITES) &&
+	    !options_is_set(options, OPTION_AT_stack))
+		return "memory";
+	if (stack_choice_parse(options->stack, &choice, why, sizeof(why)) ||
+	    !(choice.families & STACK_HEAP) || options->malloc < MALLOC_ALL)
+		return "report";
+	return "memory";
+}
+
 static void say_next(const struct session *session,
 		     const struct writer_summary *done, const char *what)
 {
@@ -212,10 +231,12 @@ static void say_next(const struct session *session,
 
 	/* Only this one of the ranks says anything. */
 	if (load_relaxed(&head->rank) == 0 && size > 1)
-		log_say("next: %s report %s (%d ranks write one each, in %s)%s",
-			command, path, (int)size, head->options.dir, what);
+		log_say("next: %s %s %s (%d ranks write one each, in %s)%s",
+			command, next_command(&head->options), path, (int)size,
+			head->options.dir, what);
 	else
-		log_say("next: %s report %s%s", command, path, what);
+		log_say("next: %s %s %s%s", command,
+			next_command(&head->options), path, what);
 }
 
 /* Windows for which the table had no place. */
@@ -476,10 +497,13 @@ void closing_explain(const struct options *options, uint64_t heap_calls)
 		log_say("no trace: no OpenMP region or annotation was seen, "
 			"and TRACEPROF_MALLOC is off");
 	else
-		log_say("no trace: no OpenMP region or annotation was seen, "
-			"%.1f s of processor time and some %lu allocations "
-			"are too few; TRACEPROF_MALLOC=large records them "
-			"from the start, and %s shows where the time went",
-			processor_seconds(), (unsigned long)heap_calls,
-			process.direct ? "--sample" : "TRACEPROF_SAMPLE=499");
+		log_say("no trace: in %.1f s of processor time no OpenMP "
+			"region, annotation or GPU work was seen; %s shows "
+			"where the time went, and %s the heap (some %lu "
+			"allocations)",
+			processor_seconds(),
+			process.direct ? "--sample" : "TRACEPROF_SAMPLE=499",
+			process.direct ? "--malloc=large"
+				       : "TRACEPROF_MALLOC=large",
+			(unsigned long)heap_calls);
 }

@@ -88,17 +88,6 @@ static void find_range(int which, const void *code)
 		real.dl_iterate_phdr(look_at_file, &search);
 }
 
-COLD void sample_stack_prepare(void)
-{
-	if (!real.dl_iterate_phdr || !load_relaxed(&unwind.is_loaded))
-		return;
-	find_range(RANGE_LIBC, dlsym(RTLD_DEFAULT, "strlen"));
-	find_range(RANGE_LIBC, *(void **)(void *)&real.dl_iterate_phdr);
-	find_range(RANGE_LOADER, dlsym(RTLD_DEFAULT, "__tls_get_addr"));
-	find_range(RANGE_HEAP, *(void **)(void *)&real.malloc);
-	find_range(RANGE_UNWIND, *(void **)(void *)&unwind.backtrace);
-}
-
 COLD void sample_stack_thread_begins(void)
 {
 	void *frames[2];
@@ -182,7 +171,8 @@ static int copy_one(struct dl_phdr_info *info, size_t size, void *arg)
 	return 0;
 }
 
-static void copy_files(void)
+/* False: nothing came or went. */
+static bool copy_files(void)
 {
 	struct copying copying = {.room = 0};
 	uint64_t bytes;
@@ -190,7 +180,7 @@ static void copy_files(void)
 
 	real.dl_iterate_phdr(copy_one, &copying);
 	if (copying.is_same || stacks.copies == COPIES_MAX)
-		return;
+		return false;
 	/* With a little room: another may be loaded meanwhile. */
 	copying.room = copying.count + 8;
 	bytes = sizeof(*copying.into) +
@@ -198,7 +188,7 @@ static void copy_files(void)
 	made = mmap(NULL, bytes, PROT_READ | PROT_WRITE,
 		    MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	if (made == MAP_FAILED)
-		return;
+		return false;
 	copying.into = made;
 	copying.count = 0;
 	real.dl_iterate_phdr(copy_one, &copying);
@@ -208,7 +198,24 @@ static void copy_files(void)
 	stacks.copies++;
 	stacks.adds = copying.adds;
 	stacks.subs = copying.subs;
-	add_relaxed(&stacks.version, 1);
+	return true;
+}
+
+COLD void sample_stack_prepare(void)
+{
+	if (!real.dl_iterate_phdr || !load_relaxed(&unwind.is_loaded))
+		return;
+	find_range(RANGE_LIBC, dlsym(RTLD_DEFAULT, "strlen"));
+	find_range(RANGE_LIBC, *(void **)(void *)&real.dl_iterate_phdr);
+	find_range(RANGE_LOADER, dlsym(RTLD_DEFAULT, "__tls_get_addr"));
+	find_range(RANGE_HEAP, *(void **)(void *)&real.malloc);
+	find_range(RANGE_UNWIND, *(void **)(void *)&unwind.backtrace);
+	/* What is there now is no change: a thread that is in the C library
+	 * all the time would wait for its first stack for as long. */
+	if (loader_enter()) {
+		copy_files();
+		loader_leave();
+	}
 }
 
 void sample_stack_poll(struct session *session)
@@ -216,7 +223,8 @@ void sample_stack_poll(struct session *session)
 	(void)session;
 	if (!load_relaxed(&unwind.is_loaded) || !loader_enter())
 		return;
-	copy_files();
+	if (copy_files())
+		add_relaxed(&stacks.version, 1);
 	loader_leave();
 }
 

@@ -13,6 +13,7 @@
 #include "preload/process/life.h"
 #include "preload/process/process.h"
 #include "preload/process/real.h"
+#include "preload/stack/unwind.h"
 #include "preload/wait/file_io.h"
 #include "preload/wait/wakers.h"
 #include <errno.h>
@@ -191,11 +192,24 @@ static bool is_harmless(unsigned int call)
 	return call >= CALL_pthread_join && call < CALL_LOCKS;
 }
 
+/* Who waits, where samples are taken: a wait's stack may cost as much. */
+static uint32_t stack_here(struct thread *thread)
+{
+	uint32_t stack;
+
+	if (!unwind_wants(STACK_SAMPLES))
+		return 0;
+	thread_fill();
+	stack = unwind_take(thread, UNWIND_OURS_MAX);
+	thread_unbusy(thread);
+	return stack;
+}
+
 static COLD void put(unsigned int call, uint64_t start, uint64_t end,
 		     const struct wait_other *other)
 {
 	const int saved = errno;
-	const struct event event = {
+	struct event event = {
 		.kind = EVENT_HOST_WAIT,
 		.name = load_relaxed(&waits.name[call]),
 		.start_ticks = start,
@@ -208,8 +222,10 @@ static COLD void put(unsigned int call, uint64_t start, uint64_t end,
 					? hook_thread_of_any()
 					: hook_thread_of_any_lightly();
 
-	if (thread)
+	if (thread) {
+		event.stack = stack_here(thread);
 		thread_record(thread, &event);
+	}
 	errno = saved;
 }
 

@@ -53,6 +53,29 @@ def test_the_arguments_of_templates_are_folded():
     expect(len(said) == 1 and " of_many<>::operator<< [omp" in said[0], run.stderr)
 
 
+def test_samples_are_no_calls():
+    """And what would be 0.000 s isn't said."""
+    run = traced(sys.executable, "-c", "import time; time.sleep(0.2)\n"
+                 "while time.process_time() < 0.4: pass", preload=library_beside(None),
+                 env=VERDICT | {"TRACEPROF_SAMPLE": "499"})
+    said = [line for line in run.own_lines if "most time: " in line]
+    expect(len(said) == 1 and re.search(r"most time: wait: \w+ \d\.\d+ s \(1 call\)", said[0])
+           and "samples" not in said[0] and " 0.000 s" not in said[0], run.stderr)
+
+
+def test_the_next_command_is_the_one_that_answers():
+    """Who asks for the stacks of blocks wants to know who holds them."""
+    def following(**env):
+        run = traced("alloc_sites", "clean", 20, env=VERDICT | env)
+        return re.search(r"next: \S+ (\w+) \S+\.gz", run.stderr)[1]
+
+    for mode, command in (("sampled", "memory"), ("sites", "memory"), ("all", "memory"),
+                          ("large", "report")):
+        expect_equal(following(TRACEPROF_MALLOC=mode, TRACEPROF_STACK="heap"), command, mode)
+    expect_equal(following(TRACEPROF_MALLOC="all"), "report", "no stacks")
+    expect_equal(following(TRACEPROF_MALLOC="sites"), "memory", "stacks by itself")
+
+
 WORKS = "import time\nwhile time.process_time() < 1.2: pass"
 
 
@@ -65,7 +88,9 @@ def test_who_waits_for_a_trace_hears_that_there_is_none():
         return [line for line in run.own_lines if "no trace: " in line]
 
     lines = said(sys.executable, "-c", WORKS)
-    expect(len(lines) == 1 and "TRACEPROF_SAMPLE=499 shows" in lines[0], lines)
+    expect(len(lines) == 1 and re.search(
+        r"no trace: in \d+\.\d s of processor time no .* was seen; TRACEPROF_SAMPLE=499 "
+        r"shows where the time went", lines[0]) and "too few" not in lines[0], lines)
     expect_equal(said(sys.executable, "-c", "pass"), [], "a short one")
     expect_equal(said(shutil.which("sh"), "-c", f"'{sys.executable}' -c '{WORKS}'; true"),
                  [], "a command of a shell")

@@ -161,6 +161,13 @@ def totals_us(done):
             for row in json.loads(text)["functions"]}
 
 
+def test_who_is_in_the_c_library_from_the_start_has_callers():
+    """Nothing was loaded since, so no stack has to wait for it."""
+    run = traced("in_libc", env={"TRACEPROF_SAMPLE": "997"})
+    sampling = run.trace.meta["sampling"]
+    expect(sampling["without_callers"] <= 2, sampling)
+
+
 def test_planted_shares_in_python():
     """With what they call, in Python alone and in C code; by threads that have
     the GIL in turn."""

@@ -402,7 +402,7 @@ def test_a_file_in_which_nothing_is_drawn_is_judged_too():
 
 
 def test_who_waits_for_a_disk_to_write_is_not_told_to_load_ahead():
-    for name, advice in (("fsync", "sync once for many records"), ("read", "load ahead"),
+    for name, advice in (("fsync", "sync once for many records"), ("read", "read larger pieces"),
                          ("pwrite", "sync once for many records")):
         path = made([step_(0, 0, 1000), slice_("wait: " + name, 0, 500)])
         found = judged(path)["findings"]
@@ -475,13 +475,15 @@ def test_a_machine_that_is_busy_is_said():
         ours = {"scheduled": {"ran_ns": (100 - waited) * ns, "waited_ns": waited * ns}}
         expect_equal(rules(made(steps, ours)), found, waited)
     steps[0] = step_(0, -9000, 10000)           # takes more than half of the time
-    for waited, first, ns in ((20, "first-step", 19 * 10**4), (30, "no-processor", 19 * 10**4)):
-        ours = {"scheduled": {"ran_ns": (100 - waited) * ns, "waited_ns": waited * ns}}
+    for waited, first in ((4, "first-step"), (6, "no-processor"), (30, "no-processor")):
+        ours = {"scheduled": {"ran_ns": (100 - waited) * 19 * 10**4,
+                              "waited_ns": waited * 19 * 10**4}}
         path = made(steps, ours)
         expect_equal(rules(path, causes=False)[0], first, waited)
+        # What can be changed has the first number.
         said = " ".join(command("report", path).stdout.split())
-        expect_equal(("Busy machine: for 30 % of the time" in said,
-                      "1. up to 47.4 %: step 0" in said), (waited == 30, True), said)
+        expect_equal((f"Busy machine: for {waited} % of the time" in said,
+                      "1. up to 47.4 %: step 0" in said), (waited > 4, True), said)
 
 
 def few_threads(team, cpus=16, others=0, used=1, **more):

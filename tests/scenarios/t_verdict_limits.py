@@ -117,6 +117,12 @@ def barrier(wait):
     return made(steps(inside))
 
 
+def page_faults(count):
+    """Of a run of 200 ms."""
+    return ours(tasks=[{"tid": 0, "name": "", "ran_us": 200000, "wall_us": 200000,
+                        "minor_faults": count}])
+
+
 def critical(wait, name="critical wait"):
     return made(steps(lambda at, number: team(at, number + 1, STEP, STEP) + [
         slice_(name, at + 100 * tid, wait, 700 + tid, cat="openmp", omp="wait",
@@ -213,6 +219,7 @@ LIMITS = {
     "off-cpu": (host("wait: pthread_cond_wait"), 99, 101),
     "churn": (lambda calls: ours(heap={"calls": calls, "bytes": 99}), 19800, 20200),
     "large-blocks": (large_blocks, 85, 82),
+    "page-faults": (page_faults, 19400, 19700),
     "growth": (growth, 100000, 110000),
     "first-step": (lengths(0), 1990, 2010),
     "nth-step": (lengths(2, 5, 8, 11), 1290, 1310),

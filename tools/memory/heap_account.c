@@ -539,10 +539,8 @@ void heap_account_make(struct heap_account *account, const struct heap_log *log,
 			free_block(&replay, event);
 		else
 			make_block(&replay, event);
-		/* Between samples others came and went, unseen. */
 		replay.last[event->thread] =
-			event->bytes < 0 || log->sample_bytes ||
-					log->thinned_mask
+			event->bytes < 0 || !heap_log_knows_temporary(log)
 				? 0
 				: event->address;
 	}

@@ -188,15 +188,19 @@ struct heap_growth heap_growth_site(const struct heap_account *account,
 	int64_t *live = memory_zeroed(account->points, sizeof(*live));
 	struct heap_growth growth = {0};
 	size_t next = 0;
-	int64_t now = 0;
+	int64_t now = 0, most = 0;
 
 	for (size_t i = 0; i < account->points; i++) {
 		while (next < site->point_count && site->points[next].step == i)
 			now = site->points[next++].live;
 		live[i] = now;
+		if (i >= heap_growth_warmup(account->points) && now > most)
+			most = now;
 	}
-	/* Most don't, and the slopes of many pairs take their time. */
-	if (now > live[heap_growth_warmup(account->points)])
+	/* Most don't, and the slopes of many pairs take their time.  What is
+	 * freed as the program ends, as C++, Rust and Python do, grew before:
+	 * so the last point alone doesn't tell. */
+	if (most > live[heap_growth_warmup(account->points)])
 		growth = heap_growth_of(live, told_of(account, site->space),
 					account->points);
 	widen(&growth,

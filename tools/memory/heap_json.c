@@ -113,7 +113,8 @@ static void add_space(struct heap_view *view, yajl_gen gen, uint32_t space)
 	json_print_integer(gen, "allocations", sum->calls);
 	json_print_integer(gen, "bytes", sum->bytes);
 	json_print_integer(gen, "frees", sum->frees);
-	json_print_integer(gen, "temporary", sum->temporary);
+	if (heap_log_knows_temporary(view->log))
+		json_print_integer(gen, "temporary", sum->temporary);
 	json_print_integer(gen, "foreign", sum->foreign);
 	json_print_integer(gen, "live_bytes", sum->live);
 	json_print_integer(gen, "live_blocks", sum->live_blocks);

@@ -129,6 +129,13 @@ bool heap_log_count_asked(struct heap_log *log);
 const struct heap_stack *heap_log_stack(const struct heap_log *log,
 					uint32_t stack);
 
+/* Does the trace tell which blocks were freed by the thread's next call?
+ * Between those that were sampled or thinned others came and went, unseen. */
+static inline bool heap_log_knows_temporary(const struct heap_log *log)
+{
+	return !log->sample_bytes && !log->thinned_mask;
+}
+
 /* Frame `at` of a stack. */
 struct heap_frame *heap_log_frame(const struct heap_log *log,
 				  const struct heap_stack *stack, size_t at);

@@ -297,20 +297,22 @@ static void print_no_growth(const struct heap_view *view, uint32_t space,
 {
 	const bool has_pools = !view->log->spaces[space].type &&
 			       heap_log_has_python(view->log);
-	char least[100] = "";
+	char least[128] = "";
 
 	if (view->log->sample_bytes && !view->log->spaces[space].type)
 		snprintf(least, sizeof(least),
-			 ", that samples show: from about %s a %s on they do",
+			 ", that samples can tell: less than about %s a %s "
+			 "is seen with TRACEPROF_MALLOC=sites",
 			 quantity_bytes(per_unit(view, heap_growth_least(
 							       view->account)))
 				 .text,
 			 unit(view));
 	text_wrap_print(out, 2, "\ngrowth: none, from %s to %s%s%s\n",
 			unit(view), unit(view), least,
-			has_pools ? " (Python's objects of up to 512 bytes are "
-				    "seen with PYTHONMALLOC=malloc alone, as "
-				    "traceprof record --memory sets it)"
+			has_pools ? " (Python's objects of up to 512 bytes "
+				    "count only in runs with "
+				    "PYTHONMALLOC=malloc, as of traceprof "
+				    "record --memory)"
 				  : "");
 }
 
@@ -422,22 +424,27 @@ static void print_sums(const struct heap_view *view, uint32_t space,
 	const struct heap_sum *sum = &view->account->sums[space];
 	const double run_ns = (double)(log->end_ns - log->start_ns);
 	const double chosen_ns = (double)(view->to_ns - view->from_ns);
-	char peak[64], live[64];
+	char peak[64], live[64], temporary[64] = "";
 
 	in_other_measure(view, space, sum->other.peak, peak, sizeof(peak));
 	in_other_measure(view, space, sum->other.live, live, sizeof(live));
+	if (heap_log_knows_temporary(log))
+		snprintf(temporary, sizeof(temporary),
+			 ", %" PRId64 " temporary (%s)", sum->temporary,
+			 quantity_share((double)sum->temporary,
+					(double)sum->calls)
+				 .text);
 	text_wrap_print(
 		out, 2,
 		"\n%s: peak %s%s after %s of %s; %" PRId64
-		" allocation%s of %s (%s a second), %" PRId64
-		" temporary (%s); at the end %s%s in %" PRId64 " block%s\n",
+		" allocation%s of %s (%s a second)%s; at the end %s%s in "
+		"%" PRId64 " block%s\n",
 		name, quantity_bytes((double)sum->peak).text, peak,
 		quantity_time((double)(sum->peak_ns - log->start_ns)).text,
 		quantity_time(run_ns).text, sum->calls,
 		sum->calls == 1 ? "" : "s",
 		quantity_bytes((double)sum->bytes).text,
-		rate(sum->calls, chosen_ns).text, sum->temporary,
-		quantity_share((double)sum->temporary, (double)sum->calls).text,
+		rate(sum->calls, chosen_ns).text, temporary,
 		quantity_bytes((double)sum->live).text, live, sum->live_blocks,
 		sum->live_blocks == 1 ? "" : "s");
 	print_reserved(&log->spaces[space], out);

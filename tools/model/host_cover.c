@@ -27,6 +27,8 @@ static enum cover cover_of(const struct timeline *timeline, uint32_t name,
 	if (!strcmp(timeline_category(timeline, name), "python_function") ||
 	    timeline_name(timeline, name)->is_python)
 		return COVER_PYTHON;
+	if (timeline_name(timeline, name)->is_spin)
+		return COVER_SPIN;
 	if (kind == HOST_SAMPLE_ALLOC)
 		return COVER_ALLOC;
 	if (begins(text, "Py") || begins(text, "_Py"))
@@ -110,7 +112,7 @@ enum cover host_cover_at(struct host_cover *cover, int64_t ns,
 	}
 	if (piece->end_ns < *until_ns)
 		*until_ns = piece->end_ns;
-	return piece->cover;
+	return piece->cover == COVER_SPIN ? COVER_OFF : piece->cover;
 }
 
 void host_cover_free(struct host_cover *cover)

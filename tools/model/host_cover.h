@@ -9,7 +9,13 @@
 
 #include "tools/model/run_timeline.h"
 
-enum cover { COVER_OFF, COVER_PYTHON, COVER_NATIVE, COVER_ALLOC };
+enum cover {
+	COVER_OFF,
+	COVER_PYTHON,
+	COVER_NATIVE,
+	COVER_ALLOC,
+	COVER_SPIN /* has the processor, and waits */
+};
 
 struct cover_piece {
 	int64_t start_ns, end_ns;

@@ -391,6 +391,28 @@ struct region_total *region_totals_list(struct region_totals *totals,
 	return list;
 }
 
+static int64_t times(int64_t number, double factor)
+{
+	const double product = (double)number * factor;
+
+	return product < (double)INT64_MAX ? (int64_t)product : INT64_MAX;
+}
+
+void region_total_scale(struct region_total *region,
+			const struct trace_sampled_row *exact)
+{
+	const double factor = (double)exact->seen / (double)exact->drawn;
+
+	region->calls = exact->seen;
+	region->elapsed_ns = exact->total_ns;
+	region->work_ns = times(region->work_ns, factor);
+	region->wait_ns = times(region->wait_ns, factor);
+	region->judged_ns = times(region->judged_ns, factor);
+	region->uneven_ns = times(region->uneven_ns, factor);
+	region->steady_ns = times(region->steady_ns, factor);
+	region->is_estimated = true;
+}
+
 void region_totals_free(struct region_totals *totals)
 {
 	for (size_t at = 0; totals->open && at < REGIONS_OPEN; at++)

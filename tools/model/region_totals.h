@@ -15,6 +15,7 @@
 #define TOOLS_REGION_TOTALS_H
 
 #include "tools/trace/trace_reader.h"
+#include "tools/trace/trace_sampled.h"
 
 #define REGIONS_OPEN 16384u
 /* Threads count their regions each by itself, in the lower half of an id, so
@@ -54,6 +55,10 @@ void region_totals_event(struct region_totals *totals,
 /* Closes all regions and lists the names, longest wait first; free() it. */
 struct region_total *region_totals_list(struct region_totals *totals,
 					size_t *count);
+
+/* Of a name of which not every call is drawn: all that were seen. */
+void region_total_scale(struct region_total *region,
+			const struct trace_sampled_row *exact);
 
 void region_totals_free(struct region_totals *totals);
 

@@ -169,6 +169,7 @@ static uint32_t name_of(struct timeline *timeline,
 	const size_t before = timeline->names.count;
 	struct timeline_name *row;
 	char module[MODULE_BYTES];
+	const char *place = "";
 	uint32_t number;
 
 	text_buffer_cut(key, 0);
@@ -180,6 +181,11 @@ static uint32_t name_of(struct timeline *timeline,
 		text_buffer_add(key, text->text, text->len);
 	if (!strncmp(category, "cuda_", 5))
 		add_site(key, event);
+	if (!strcmp(category, "wait")) {
+		place = wait_places_event(&timeline->waits, event);
+		text_buffer_add(key, "", 1);
+		text_buffer_add(key, place, strlen(place));
+	}
 	number = key_table_number(&timeline->names, key->data, key->len);
 	row = timeline_name(timeline, number);
 	if (timeline->names.count > before) {
@@ -189,6 +195,8 @@ static uint32_t name_of(struct timeline *timeline,
 		row->is_gpu = timeline_gpu_kind(event, category, &row->gpu);
 		row->host = timeline_host_kind(event, category);
 		row->is_runtime = timeline_is_runtime(row->text);
+		row->is_spin = timeline_is_spin(row->text);
+		row->site = *place ? strdup(place) : NULL;
 	}
 	row->calls++;
 	saturate_into(&row->sum_ns, event->dur_ns);
@@ -447,7 +455,8 @@ static void on_slice(struct timeline *timeline, const struct trace_event *event)
 		on_step(timeline, event, lane);
 		return;
 	}
-	take_site(timeline_name(timeline, name), event);
+	if (strcmp(category, "wait"))
+		take_site(timeline_name(timeline, name), event);
 	take_file(timeline_name(timeline, name), event);
 	on_part(timeline, event, lane, category);
 	on_launch(timeline, event, lane, name);
@@ -560,6 +569,7 @@ void timeline_free(struct timeline *timeline)
 	for (uint32_t at = 0; at < timeline->names.count; at++)
 		free(timeline_name(timeline, at)->site);
 	called_lines_free(&timeline->called);
+	wait_places_free(&timeline->waits);
 	key_table_free(&timeline->names);
 	trace_lanes_free(&timeline->lanes);
 	key_table_free(&timeline->streams);

@@ -13,6 +13,7 @@
 #define TOOLS_TIMELINE_H
 
 #include "tools/model/called_lines.h"
+#include "tools/model/wait_place.h"
 #include "tools/trace/heap_total.h"
 #include "tools/trace/trace_reader.h"
 
@@ -88,6 +89,7 @@ struct timeline_name {
 	bool is_lock;	 /* a wait for one */
 	bool is_python;	 /* of samples: the interpreter's own code */
 	bool is_runtime; /* of samples: of libraries of C, C++ and OpenMP */
+	bool is_spin;	 /* of samples: turns round until there is work */
 	int64_t calls, sum_ns, self_ns;
 	int64_t longest_ns, longest_at_ns;
 	uint32_t longest_lane;
@@ -145,6 +147,7 @@ struct timeline {
 	struct heap_total heap_total;
 	struct heap_sample *heap;
 	struct called_lines called;
+	struct wait_places waits;
 	struct key_table long_durs; /* int64_t, by lane, start and name */
 	struct key_table blocks;    /* live large ones, by address */
 	struct text_buffer key;
@@ -237,6 +240,9 @@ void timeline_walk(struct timeline *timeline, uint32_t lane,
 
 /* Is it a library of C's, C++'s or OpenMP's runtime, or a function of one? */
 bool timeline_is_runtime(const char *name);
+
+/* Is it a library's loop in which a thread does nothing but wait for work? */
+bool timeline_is_spin(const char *name);
 
 /* Waits for locks on a lane. */
 size_t timeline_lock_waits(const struct timeline *timeline, uint32_t lane);

@@ -182,6 +182,25 @@ static bool is_of(const char *const *names, size_t count, const char *name,
 	return false;
 }
 
+/* Of the library that comes with C++ or Rust.  Templates through which threads
+ * and callbacks run have the program's own code in them. */
+static bool is_of_language(const char *name)
+{
+	static const char *const begins[] = {
+		"std::",  "void std::", "__gnu_cxx::", "__cxa_",
+		"__gxx_", "_Unwind_",	"alloc::",     "<alloc::",
+		"core::", "<core::",	"hashbrown::", "<hashbrown::",
+		"<std::", "__rustc::"};
+	static const char *const of_program[] = {"_Function_handler",
+						 "_State_impl", "_Invoker",
+						 "__invoke", "{closure"};
+
+	for (size_t i = 0; i < sizeof(of_program) / sizeof(*of_program); i++)
+		if (strstr(name, of_program[i]))
+			return false;
+	return is_of(begins, sizeof(begins) / sizeof(*begins), name, false);
+}
+
 /* What is called there was asked for by who calls.  A trace has the file of the
  * innermost functions alone: others are known by their names. */
 bool timeline_is_runtime(const char *name)
@@ -199,7 +218,15 @@ bool timeline_is_runtime(const char *name)
 
 	name += *name == '[';
 	return is_of(begins, sizeof(begins) / sizeof(*begins), name, false) ||
-	       is_of(whole, sizeof(whole) / sizeof(*whole), name, true);
+	       is_of(whole, sizeof(whole) / sizeof(*whole), name, true) ||
+	       is_of_language(name);
+}
+
+/* OpenBLAS, in NumPy and SciPy: its threads have the processor between two
+ * products, too. */
+bool timeline_is_spin(const char *name)
+{
+	return !strcmp(name, "blas_thread_server");
 }
 
 size_t timeline_lock_waits(const struct timeline *timeline, uint32_t lane)

@@ -18,7 +18,7 @@ static const struct {
 	[SHARE_OFF] = {"off_cpu", "off the CPU"},
 	[SHARE_OTHERS] = {"others", "waits while others work"},
 	[SHARE_PYTHON] = {"python", "Python"},
-	[SHARE_NATIVE] = {"native", "native code elsewhere"},
+	[SHARE_NATIVE] = {"native", "native code"},
 };
 
 const char *split_share_text(enum share share)

@@ -32,7 +32,7 @@ static void take(struct work_beside *beside, const struct host_cover *cover,
 		beside->all_ns += piece->end_ns - piece->start_ns;
 		if (piece->cover == COVER_ALLOC)
 			beside->alloc_ns += piece->end_ns - piece->start_ns;
-		if (is_own)
+		if (is_own || piece->cover == COVER_SPIN)
 			continue;
 		add(beside, piece->start_ns, 1);
 		add(beside, piece->end_ns, -1);
@@ -106,7 +106,9 @@ int64_t work_of_thread(struct timeline *timeline, uint32_t lane,
 
 	host_cover_make(&cover, timeline, lane);
 	for (size_t at = 0; at < cover.count; at++)
-		sum += cover.pieces[at].end_ns - cover.pieces[at].start_ns;
+		if (cover.pieces[at].cover != COVER_SPIN)
+			sum += cover.pieces[at].end_ns -
+			       cover.pieces[at].start_ns;
 	*life_ns = cover.count ? cover.pieces[cover.count - 1].end_ns -
 					 cover.pieces[0].start_ns
 			       : 0;

@@ -33,18 +33,6 @@ static void scale_row(struct report *report, const char *category,
 	row->is_estimated = true;
 }
 
-static void scale_region(struct region_total *region,
-			 const struct trace_sampled_row *exact, double factor)
-{
-	region->calls = exact->seen;
-	region->elapsed_ns = exact->total_ns;
-	region->work_ns = times(region->work_ns, factor);
-	region->wait_ns = times(region->wait_ns, factor);
-	region->judged_ns = times(region->judged_ns, factor);
-	region->uneven_ns = times(region->uneven_ns, factor);
-	region->is_estimated = true;
-}
-
 /* All that a writer counted of a name is known. */
 static void take_exact(struct report *report,
 		       const struct trace_sampled_row *exact)
@@ -87,7 +75,7 @@ void report_scale(struct report *report)
 				(double)row->seen / (double)row->drawn;
 
 			scale_row(report, REPORT_MEMBERS, region->name, factor);
-			scale_region(region, row, factor);
+			region_total_scale(region, row);
 		}
 		all_ns += (double)region->wait_ns;
 	}

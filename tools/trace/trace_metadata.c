@@ -37,6 +37,8 @@ static const struct {
 	{"events.held_up_calls", FIELD(held_up_calls), ENTRY_INTEGER},
 	{"events.names_refused", FIELD(names_refused), ENTRY_INTEGER},
 	{"events.unnamed", FIELD(unnamed), ENTRY_INTEGER},
+	{"sampling.cut_stacks", FIELD(cut_stacks), ENTRY_INTEGER},
+	{"sampling.timed", FIELD(timed_samples), ENTRY_INTEGER},
 	{"waits.begun", FIELD(waits_begun), ENTRY_INTEGER},
 	{"waits.drawn", FIELD(waits_ended), ENTRY_SUM},
 	{"waits.outside", FIELD(waits_ended), ENTRY_SUM},
@@ -159,14 +161,27 @@ static void take_task(struct trace_tasks *tasks,
 	const char *field = strrchr(entry->path, '.') + 1;
 	int64_t ns = 0;
 
-	if (entry->value.type != TRACE_NUMBER ||
-	    decimal_to_ns(entry->value.text, entry->value.len, &ns) < 0 ||
+	if (entry->value.type != TRACE_NUMBER)
+		return;
+	if (!strcmp(field, "minor_faults")) {
+		if (!tasks->is_thread)
+			decimal_to_integer(entry->value.text, entry->value.len,
+					   &tasks->faults);
+		return;
+	}
+	if (decimal_to_ns(entry->value.text, entry->value.len, &ns) < 0 ||
 	    ns < 0)
 		return;
 	if (!strcmp(field, "tid")) {
 		tasks->is_thread = false;
+	} else if (!strcmp(field, "ran_us")) {
+		tasks->ran_ns = ns;
 	} else if (!strcmp(field, "ready_us")) {
 		tasks->is_thread = true;
+		if (tasks->threads < TRACE_TASKS_MAX) {
+			tasks->thread[tasks->threads].ran_ns = tasks->ran_ns;
+			tasks->thread[tasks->threads++].ready_ns = ns;
+		}
 		saturate_into(&tasks->ready_ns, ns);
 		if (ns > tasks->ready_most_ns)
 			tasks->ready_most_ns = ns;
@@ -226,6 +241,31 @@ double trace_metadata_unscheduled_tasks(const struct trace_metadata *metadata)
 	return most > mean ? most : mean;
 }
 
+double trace_metadata_unevenly_scheduled(const struct trace_metadata *metadata)
+{
+	const struct trace_tasks *tasks = &metadata->tasks;
+	int64_t wanted = 0, most = 0, least = INT64_MAX;
+
+	for (unsigned int at = 0; at < tasks->threads; at++)
+		if (tasks->thread[at].ran_ns + tasks->thread[at].ready_ns >
+		    wanted)
+			wanted = tasks->thread[at].ran_ns +
+				 tasks->thread[at].ready_ns;
+	for (unsigned int at = 0; at < tasks->threads; at++) {
+		const int64_t ready = tasks->thread[at].ready_ns;
+
+		if (tasks->thread[at].ran_ns + ready < wanted / 2)
+			continue;
+		if (ready > most)
+			most = ready;
+		if (ready < least)
+			least = ready;
+	}
+	return tasks->process_ns > 0 && most > least
+		       ? (double)(most - least) / (double)tasks->process_ns
+		       : 0;
+}
+
 double trace_metadata_others(const struct trace_metadata *metadata)
 {
 	const double others = (double)metadata->others_ns - UNTOLD_NS;
@@ -264,7 +304,8 @@ void trace_metadata_scale(struct trace_metadata *metadata, double part)
 		&metadata->others_ns,	      &metadata->program_ns,
 		&metadata->window.heap_calls, &metadata->window.heap_bytes,
 		&metadata->window.hooks_ns,   &metadata->window.processors_ns,
-		&metadata->window.others_ns,  &metadata->window.program_ns};
+		&metadata->window.others_ns,  &metadata->window.program_ns,
+		&metadata->tasks.faults,      &metadata->tasks.process_ns};
 
 	for (size_t at = 0; at < sizeof(counted) / sizeof(counted[0]); at++)
 		scale(counted[at], part);

@@ -19,12 +19,20 @@ struct trace_sums {
 	int64_t processors_ns, others_ns, program_ns;
 };
 
+#define TRACE_TASKS_MAX 64u
+
 /* What the kernel told of the threads, where samples were taken: how long they
  * could run but found no processor free, in sum and the one that had it worst;
  * how long they were there; how long the process was. */
 struct trace_tasks {
 	int64_t ready_ns, ready_most_ns, there_ns, process_ns;
-	bool is_thread; /* what is read now */
+	int64_t faults; /* pages that the process had to be given */
+	struct {
+		int64_t ran_ns, ready_ns;
+	} thread[TRACE_TASKS_MAX]; /* of so many each by itself */
+	unsigned int threads;
+	int64_t ran_ns; /* what is read now */
+	bool is_thread;
 };
 
 struct trace_metadata {
@@ -62,6 +70,7 @@ struct trace_metadata {
 	int64_t small_blocks_ended_ns;
 	int64_t schedule; /* sum of its options: 0 none was set */
 	int64_t sample;	  /* samples a second that were asked for */
+	int64_t cut_stacks, timed_samples; /* deep ones; one in 16 */
 	int64_t steps_seen, first_step, missed_windows;
 	int64_t cpus;			  /* that the process may run on */
 	int64_t ran_ns, unscheduled_ns;	  /* of the program's first thread */
@@ -98,6 +107,10 @@ double trace_metadata_unscheduled(const struct trace_metadata *metadata);
 /* For how much of the time, of 1, threads found no processor free, on average
  * or that one which had it worst, if that is more; 0 not known. */
 double trace_metadata_unscheduled_tasks(const struct trace_metadata *metadata);
+
+/* How much more of the time, of 1, one of the threads that work most found no
+ * processor free than another; 0 not known. */
+double trace_metadata_unevenly_scheduled(const struct trace_metadata *metadata);
 
 /* How much of the machine's processors other programs had; 0 not known. */
 double trace_metadata_others(const struct trace_metadata *metadata);

@@ -41,6 +41,8 @@
 #define IMBALANCE_MIN	   1.10	 /* longest member over mean */
 #define STEADY_MIN	   0.5	 /* of it: always the same thread's */
 #define SERIAL_MIN	   0.5	 /* of regions, in critical sections */
+#define SERIAL_CALLS_MIN   10	 /* of a region in which one works at a time */
+#define SERIAL_WORK_MIN	   0.75	 /* of what its one worker would be, alone */
 #define SHORT_REGION_NS	   50000 /* some ten times what a fork costs */
 #define SHORT_REGIONS_MIN  100
 #define FORK_SHARE_MIN	   0.30 /* of a region, not spent in work */
@@ -52,10 +54,14 @@
 #define MALLOC_NS	   25	/* a call of malloc and its free */
 #define FAULT_NS_PER_BYTE  0.25 /* to have a page and give it back */
 #define TEMPORARIES_MIN	   5
+#define FAULTS_MIN	   10000 /* pages */
+#define PAGE_BYTES	   4096
 #define GROWTH_STEPS_MIN   10
 #define GROWTH_MIN	   0.05 /* of the heap, over all steps */
 #define GROWTH_BYTES_MIN   (1 << 20)
 
+#define MOST_WAITS_MIN	   0.3 /* of all of a kind, to say their place */
+#define WAITS_BYTES	   200
 #define FREE_MIN	   0.05 /* of the processors: some were free */
 #define SAMPLES_MIN	   50	/* of a thread, to say that none worked */
 #define OPERATORS_MIN	   100	/* of one name, a step */
@@ -77,7 +83,6 @@
 #define STEPS_MIN	   5
 
 #define OWN_COST_MIN	   0.01
-#define SPOILT_MIN	   0.25 /* of the time without a processor */
 #define LOST_MIN	   0.001
 #define LOST_WAITS_MIN	   0.01 /* of those at regions' ends */
 #define UNSETTLED_MIN	   0.5	/* of the time, kept back by CUPTI */
@@ -118,6 +123,7 @@ bool rule_idle_threads(const struct verdict_facts *, struct finding *);
 bool rule_few_threads(const struct verdict_facts *, struct finding *);
 bool rule_churn(const struct verdict_facts *, struct finding *);
 bool rule_large_blocks(const struct verdict_facts *, struct finding *);
+bool rule_page_faults(const struct verdict_facts *, struct finding *);
 bool rule_growth(const struct verdict_facts *, struct finding *);
 bool rule_first_step(const struct verdict_facts *, struct finding *);
 bool rule_nth_step(const struct verdict_facts *, struct finding *);
@@ -152,6 +158,18 @@ bool is_own_function(const struct timeline *timeline, uint32_t name);
 /* The program's function of Python that takes most while data are loaded;
  * TIMELINE_NONE not known. */
 uint32_t function_of_data(const struct verdict_facts *facts);
+
+/* The call that a wait is drawn for: of "wait: read" the latter. */
+const char *wait_call(const char *name);
+
+/* ", most of it read in train.py(20): step": where the critical thread waits so,
+ * in the steps that are judged; "" not known. */
+void say_waits(const struct verdict_facts *facts, enum host_kind kind,
+	       char *text, size_t bytes);
+
+/* The call and place in which the critical thread waits longest, all together;
+ * TIMELINE_NONE there is none. */
+uint32_t longest_wait(const struct verdict_facts *facts, double *most_ns);
 
 /* How long functions are compiled in all steps, by what frameworks tell. */
 double compiling_ns(const struct verdict_facts *facts);

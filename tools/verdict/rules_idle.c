@@ -4,7 +4,11 @@
  */
 #include "tools/verdict/rules.h"
 
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+
+#include "tools/util/memory.h"
 
 #include "tools/util/numbers.h"
 
@@ -48,6 +52,78 @@ static bool say_longest(const struct verdict_facts *facts,
 		say_place(facts, finding, worst->start_ns, TIMELINE_NONE,
 			  worst->name);
 	return worst;
+}
+
+const char *wait_call(const char *name)
+{
+	return strncmp(name, "wait: ", 6) ? name : name + 6;
+}
+
+/* How long the critical thread waits in each call of each place, in the steps
+ * that are judged: by name, to be freed. */
+static double *waits_by_name(const struct verdict_facts *facts,
+			     enum host_kind kind)
+{
+	const struct timeline *timeline = facts->timeline;
+	const uint32_t of = facts->split.lane;
+	double *ns = memory_zeroed(timeline->names.count + 1, sizeof(*ns));
+
+	if (of >= timeline->lanes.table.count)
+		return ns;
+	for (size_t at = 0; at < timeline_lane(timeline, of)->count; at++) {
+		const struct span *span =
+			&timeline_lane(timeline, of)->spans[at];
+
+		if (timeline_name(timeline, span->name)->host == kind &&
+		    is_judged(facts, span->start_ns))
+			ns[span->name] +=
+				(double)timeline_dur_ns(timeline, of, span);
+	}
+	return ns;
+}
+
+void say_waits(const struct verdict_facts *facts, enum host_kind kind,
+	       char *text, size_t bytes)
+{
+	const struct timeline *timeline = facts->timeline;
+	double *ns = waits_by_name(facts, kind);
+	double all = 0;
+	uint32_t most = 0;
+
+	for (uint32_t at = 0; at < timeline->names.count; at++) {
+		all += ns[at];
+		if (ns[at] > ns[most])
+			most = at;
+	}
+	text[0] = '\0';
+	if (all > 0 && ns[most] > MOST_WAITS_MIN * all &&
+	    timeline_name(timeline, most)->site)
+		snprintf(text, bytes, ", most of it %s in %s",
+			 wait_call(timeline_name_text(timeline, most)),
+			 short_name(timeline_name(timeline, most)->site).text);
+	free(ns);
+}
+
+uint32_t longest_wait(const struct verdict_facts *facts, double *most_ns)
+{
+	static const enum host_kind kinds[] = {HOST_OFF, HOST_DATA, HOST_COMM};
+	const struct timeline *timeline = facts->timeline;
+	uint32_t most = TIMELINE_NONE;
+
+	*most_ns = 0;
+	for (size_t kind = 0; kind < sizeof(kinds) / sizeof(*kinds); kind++) {
+		double *ns = waits_by_name(facts, kinds[kind]);
+
+		for (uint32_t at = 0; at < timeline->names.count; at++)
+			if (ns[at] > *most_ns &&
+			    !strncmp(timeline_name_text(timeline, at),
+				     "wait: ", 6)) {
+				most = at;
+				*most_ns = ns[at];
+			}
+		free(ns);
+	}
+	return most;
 }
 
 static void say_gap(const struct verdict_facts *facts, struct finding *finding,
@@ -158,9 +234,12 @@ static bool is_writing(const struct verdict_facts *facts)
 static void say_writing(const struct verdict_facts *facts,
 			struct finding *finding)
 {
+	char where[WAITS_BYTES];
+
+	say_waits(facts, HOST_DATA, where, sizeof(where));
 	say(&finding->figure,
-	    "%s a step is spent waiting until data are written",
-	    quantity_time(finding->saved_ns / steps_of(facts)).text);
+	    "%s a step is spent waiting until data are written%s",
+	    quantity_time(finding->saved_ns / steps_of(facts)).text, where);
 	say(&finding->next,
 	    "sync once for many records, write larger pieces, or let another "
 	    "thread do it.");
@@ -171,6 +250,7 @@ bool rule_data_starved(const struct verdict_facts *facts,
 {
 	const struct timeline *timeline = facts->timeline;
 	const struct split *split = &facts->split;
+	char where[WAITS_BYTES] = "";
 	uint32_t function;
 
 	finding->saved_ns = (double)split->ns[SHARE_DATA];
@@ -183,13 +263,21 @@ bool rule_data_starved(const struct verdict_facts *facts,
 		return true;
 	}
 	function = function_of_data(facts);
-	say(&finding->figure, "%s a step is spent waiting for data%s%s",
+	if (function == TIMELINE_NONE)
+		say_waits(facts, HOST_DATA, where, sizeof(where));
+	say(&finding->figure, "%s a step is spent waiting for data%s%s%s",
 	    quantity_time(finding->saved_ns / steps_of(facts)).text,
 	    function == TIMELINE_NONE ? "" : ", most of all for ",
 	    function == TIMELINE_NONE
 		    ? ""
 		    : short_name(timeline_name_text(facts->timeline, function))
-			      .text);
+			      .text,
+	    where);
+	if (!has_name(timeline, "DataLoader")) {
+		say(&finding->next, "read larger pieces at once, or ahead on "
+				    "another thread; or from a faster disk.");
+		return true;
+	}
 	say(&finding->next,
 	    "%sload ahead: %s cheaper decoding, or a faster disk.",
 	    function == TIMELINE_NONE && has_name(timeline, "(DataLoader)")
@@ -244,13 +332,15 @@ bool rule_exposed_comm(const struct verdict_facts *facts,
 {
 	const struct timeline *timeline = facts->timeline;
 	const struct split *split = &facts->split;
+	char where[WAITS_BYTES];
 
 	finding->saved_ns = (double)split->ns[SHARE_COMM];
 	if (!is_worth(facts, finding->saved_ns, SHARE_MIN))
 		return false;
+	say_waits(facts, HOST_COMM, where, sizeof(where));
 	say(&finding->figure,
-	    "%s a step of communication with no computation beside it",
-	    quantity_time(finding->saved_ns / steps_of(facts)).text);
+	    "%s a step of communication with no computation beside it%s",
+	    quantity_time(finding->saved_ns / steps_of(facts)).text, where);
 	say(&finding->threshold, "%.0f %% of the step", 100 * SHARE_MIN);
 	say(&finding->next, "%s", help_of_comm(facts));
 	for (size_t at = 0; at < timeline->work_count; at++)
@@ -363,8 +453,8 @@ static double without_processor(const struct verdict_facts *facts)
 }
 
 /* A run without steps may wait for what processes do that it started, and for a
- * processor. */
-static double elsewhere(const struct verdict_facts *facts)
+ * processor: by so much of the time. */
+static double elsewhere(const struct verdict_facts *facts, double share)
 {
 	const struct split *split = &facts->split;
 	const double children =
@@ -372,8 +462,16 @@ static double elsewhere(const struct verdict_facts *facts)
 
 	if (split->has_steps || facts->metadata->sample <= 0)
 		return 0;
-	return without_processor(facts) * (double)split->total_ns +
-	       (children > 0 ? children : 0);
+	return share * (double)split->total_ns + (children > 0 ? children : 0);
+}
+
+/* How long a sleep takes is the program's own choice, whoever else has the
+ * processors; but who sleeps wakes up late where none is free. */
+static double slept(const struct verdict_facts *facts,
+		    const struct known_waits *known)
+{
+	return known->ns[FOR_TIME] - facts->split.beside_ns -
+	       elsewhere(facts, unscheduled(facts));
 }
 
 /* Where other threads have all processors meanwhile nothing is to be gained.
@@ -381,6 +479,7 @@ static double elsewhere(const struct verdict_facts *facts)
 bool rule_off_cpu(const struct verdict_facts *facts, struct finding *finding)
 {
 	const struct split *split = &facts->split;
+	char where[WAITS_BYTES];
 	struct known_waits known;
 	double off_ns;
 
@@ -389,17 +488,20 @@ bool rule_off_cpu(const struct verdict_facts *facts, struct finding *finding)
 	/* What samples alone tell of may be anything. */
 	known = known_waits(facts);
 	off_ns = (double)split->ns[SHARE_OFF] + (double)split->ns[SHARE_OTHERS];
-	finding->saved_ns =
-		off_ns - split->beside_ns - known.others_ns - elsewhere(facts);
+	finding->saved_ns = off_ns - split->beside_ns - known.others_ns -
+			    elsewhere(facts, without_processor(facts));
 	if (known.all_ns < finding->saved_ns)
 		finding->saved_ns = known.all_ns;
+	if (slept(facts, &known) > finding->saved_ns)
+		finding->saved_ns = slept(facts, &known);
 	if (!is_worth(facts, finding->saved_ns, SHARE_HIGH_MIN) || !known.worst)
 		return false;
 	say_place(facts, finding, known.worst->start_ns, TIMELINE_NONE,
 		  known.worst->name);
+	say_waits(facts, HOST_OFF, where, sizeof(where));
 	say(&finding->figure,
-	    "for %s a step its thread sleeps or waits for another one",
-	    quantity_time(off_ns / steps_of(facts)).text);
+	    "for %s a step its thread sleeps or waits for another one%s",
+	    quantity_time(off_ns / steps_of(facts)).text, where);
 	say(&finding->threshold, "%.0f %% of the step", 100 * SHARE_HIGH_MIN);
 	say(&finding->next, "%s", help_of(&known));
 	return true;

@@ -169,6 +169,44 @@ static double imbalance_of(const struct region_total *region)
 	return usual_uneven(region) / team_of(region);
 }
 
+/* Nearly all is done by one member at a time, now by this and then by that one:
+ * who comes first takes a single block. */
+static double serial_of(const struct region_total *region)
+{
+	const double team = team_of(region);
+
+	if (region->calls < SERIAL_CALLS_MIN || is_short(region) ||
+	    region->team_max < 2 ||
+	    usual_imbalance(region) < 1 + SERIAL_WORK_MIN * (team - 1))
+		return 0;
+	return usual_uneven(region) / team;
+}
+
+/* A member that finds no processor looks as if it had more to do. */
+static bool rule_serial(const struct verdict_facts *facts,
+			struct finding *finding)
+{
+	const struct region_total *worst;
+
+	finding->saved_ns = 0;
+	worst = worst_region(facts, serial_of, &finding->saved_ns);
+	finding->saved_ns -= unscheduled(facts) * (double)facts->split.total_ns;
+	if (!worst || !is_worth(facts, finding->saved_ns, SHARE_HIGH_MIN))
+		return false;
+	say(&finding->figure,
+	    "in %s one member works while the others wait, now this and then "
+	    "that one: the longest works %.2f times as long as the mean one",
+	    short_name(worst->name).text, usual_imbalance(worst));
+	say(&finding->threshold,
+	    "%.0f %% of what one member alone would be, and %.0f %% of the "
+	    "step",
+	    100 * SERIAL_WORK_MIN, 100 * SHARE_HIGH_MIN);
+	say(&finding->next, "share out what a single or master block, or a "
+			    "lock, lets one thread do (a loop, tasks).");
+	say_region(facts, finding, worst);
+	return true;
+}
+
 bool rule_imbalance(const struct verdict_facts *facts, struct finding *finding)
 {
 	const struct region_total *worst;
@@ -179,8 +217,15 @@ bool rule_imbalance(const struct verdict_facts *facts, struct finding *finding)
 	if (idle_threads_of(facts, &threads, &first))
 		return false;
 	worst = worst_region(facts, imbalance_of, &finding->saved_ns);
+	/* Where one thread found fewer processors free than another, it would
+	 * be longer than the mean by this, had all the same to do. */
+	if (worst)
+		finding->saved_ns -=
+			trace_metadata_unevenly_scheduled(facts->metadata) *
+			(double)facts->split.total_ns *
+			(1 - 1 / team_of(worst));
 	if (!worst || !is_worth(facts, finding->saved_ns, SHARE_MIN))
-		return false;
+		return rule_serial(facts, finding);
 	is_dynamic = strstr(facts->timeline->schedule, "dynamic") ||
 		     strstr(facts->timeline->schedule, "guided");
 	say(&finding->figure,
@@ -442,6 +487,68 @@ static int64_t members_of(const struct timeline *timeline, int64_t *most_ns)
 	return count;
 }
 
+/* Members of a team of that name; 1 not known. */
+static int64_t team_of_name(const struct verdict_facts *facts,
+			    const uint32_t *regions, uint32_t name)
+{
+	const int64_t team = regions[name] == TIMELINE_NONE
+				     ? 1
+				     : facts->regions[regions[name]].team_max;
+
+	return team > 1 ? team : 1;
+}
+
+/* A team whose members begin teams of their own: how many threads that makes;
+ * 0 there is none. */
+static int64_t nested_threads(const struct verdict_facts *facts)
+{
+	const struct timeline *timeline = facts->timeline;
+	uint32_t *regions = regions_by_name(facts);
+	int64_t most = 0;
+
+	for (uint32_t at = 0; at < timeline->lanes.table.count; at++) {
+		const struct timeline_lane *lane = timeline_lane(timeline, at);
+		int64_t outer_end_ns = INT64_MIN, outer = 1;
+
+		for (size_t i = 0; i < lane->count; i++) {
+			const struct span *span = &lane->spans[i];
+			const int64_t team =
+				team_of_name(facts, regions, span->name);
+
+			if (team < 2)
+				continue;
+			if (span->start_ns < outer_end_ns) {
+				if (outer * team > most)
+					most = outer * team;
+				continue;
+			}
+			outer = team;
+			outer_end_ns = span->start_ns +
+				       timeline_dur_ns(timeline, at, span);
+		}
+	}
+	free(regions);
+	return most;
+}
+
+static void say_fewer(struct finding *finding, int64_t nested, int64_t team,
+		      int64_t cpus)
+{
+	if (nested)
+		say(&finding->next,
+		    "let no region begin another one "
+		    "(OMP_MAX_ACTIVE_LEVELS=1), or give both fewer threads "
+		    "(num_threads).");
+	else if (team <= cpus)
+		say(&finding->next, "let one OpenMP runtime work at a time, "
+				    "and no region in another.");
+	else
+		say(&finding->next,
+		    "set OMP_NUM_THREADS=%" PRId64 " or less (a num_threads "
+		    "clause goes before it).",
+		    cpus);
+}
+
 bool rule_oversubscribed(const struct verdict_facts *facts,
 			 struct finding *finding)
 {
@@ -449,12 +556,15 @@ bool rule_oversubscribed(const struct verdict_facts *facts,
 	const int64_t cpus = trace_metadata_processors(facts->metadata);
 	int64_t most_ns, threads = members_of(facts->timeline, &most_ns);
 	const int64_t team = facts->timeline->team_max;
+	const int64_t nested = nested_threads(facts);
 	const double omp = (double)split->ns[SHARE_OMP_WORK] +
 			   (double)split->ns[SHARE_OMP_WAIT] +
 			   (double)split->ns[SHARE_OMP_UNEVEN];
 
 	if (threads < team)
 		threads = team;
+	if (threads < nested)
+		threads = nested;
 	if (cpus <= 0 || threads <= cpus)
 		return false;
 	finding->saved_ns = omp * (1 - (double)cpus / (double)threads);
@@ -463,17 +573,14 @@ bool rule_oversubscribed(const struct verdict_facts *facts,
 	say(&finding->figure,
 	    "%" PRId64 " threads on %" PRId64 " processor%s%s", threads, cpus,
 	    cpus == 1 ? "" : "s",
-	    team <= cpus ? ": several pools or nested teams at once" : "");
+	    nested	   ? ": nested teams"
+	    : team <= cpus ? ": several pools or nested teams at once"
+			   : "");
 	say(&finding->threshold,
 	    "more threads than processors, and %.0f %% of "
 	    "the step",
 	    100 * SHARE_MIN);
-	say(&finding->next,
-	    team <= cpus ? "let one OpenMP runtime work at a time, "
-			   "and no region in another."
-			 : "set OMP_NUM_THREADS=%" PRId64 " or "
-			   "less.",
-	    cpus);
+	say_fewer(finding, nested, team, cpus);
 	say_place(facts, finding, split->steps[0].start_ns, TIMELINE_NONE,
 		  TIMELINE_NONE);
 	return true;

@@ -54,13 +54,15 @@ bool rule_first_step(const struct verdict_facts *facts, struct finding *finding)
 	if (!is_worth_of_all(facts, finding->saved_ns))
 		return false;
 	say(&finding->figure,
-	    "step %" PRId64 ", the first one here, takes %.1f medians, more in "
+	    "step %" PRId64
+	    ", the first one here, takes %.1f times the median, more in "
 	    "%s",
 	    split->steps[0].number,
 	    (double)split->steps[0].dur_ns / split->median_ns,
 	    excess_of(facts, 0));
-	say(&finding->threshold, "%.1f medians, and %.0f %% of all steps",
-	    SLOW_STEP_MIN, 100 * SHARE_MIN);
+	say(&finding->threshold,
+	    "%.1f times the median, and %.0f %% of all steps", SLOW_STEP_MIN,
+	    100 * SHARE_MIN);
 	say(&finding->next, "warm up before you measure (--skip-first), and "
 			    "move compiling, loading and first allocations out "
 			    "of the loop.");
@@ -119,11 +121,13 @@ bool rule_nth_step(const struct verdict_facts *facts, struct finding *finding)
 		return false;
 	if (!at && is_first(split))
 		at = period;
-	say(&finding->figure, "every %zuth step takes %.1f medians, more in %s",
-	    period, (double)split->steps[at].dur_ns / split->median_ns,
+	say(&finding->figure,
+	    "every %zuth step takes %.1f times the median, more in %s", period,
+	    (double)split->steps[at].dur_ns / split->median_ns,
 	    excess_of(facts, at));
-	say(&finding->threshold, "%.1f medians, and %.0f %% of all steps",
-	    NTH_STEP_MIN, 100 * SHARE_MIN);
+	say(&finding->threshold,
+	    "%.1f times the median, and %.0f %% of all steps", NTH_STEP_MIN,
+	    100 * SHARE_MIN);
 	say(&finding->next,
 	    "look at what is done every %zuth step (logging, "
 	    "evaluation, a checkpoint): do it less often or on "
@@ -162,14 +166,16 @@ bool rule_outliers(const struct verdict_facts *facts, struct finding *finding)
 	    !is_worth_of_all(facts, finding->saved_ns))
 		return false;
 	say(&finding->figure,
-	    "%zu of %zu steps %s slow, step %" PRId64 " takes %.1f medians, "
+	    "%zu of %zu steps %s slow, step %" PRId64
+	    " takes %.1f times the median, "
 	    "more in %s",
 	    slow, split->count, slow == 1 ? "is" : "are",
 	    split->steps[worst].number,
 	    (double)split->steps[worst].dur_ns / split->median_ns,
 	    excess_of(facts, worst));
-	say(&finding->threshold, "%.1f medians, and %.0f %% of all steps",
-	    SLOW_STEP_MIN, 100 * SHARE_MIN);
+	say(&finding->threshold,
+	    "%.1f times the median, and %.0f %% of all steps", SLOW_STEP_MIN,
+	    100 * SHARE_MIN);
 	say(&finding->next, "compare that step with its neighbours in a "
 			    "viewer.");
 	say_place(facts, finding, split->steps[worst].start_ns, TIMELINE_NONE,
@@ -254,6 +260,35 @@ bool rule_large_blocks(const struct verdict_facts *facts,
 	say(&finding->next, "keep such buffers from step to step.");
 	say_place(facts, finding, timeline->large_at_ns, TIMELINE_NONE,
 		  TIMELINE_NONE);
+	return true;
+}
+
+/* What samples' threads were given, of which the kernel clears each page; huge
+ * ones are counted as one. */
+bool rule_page_faults(const struct verdict_facts *facts,
+		      struct finding *finding)
+{
+	const struct trace_tasks *tasks = &facts->metadata->tasks;
+	const double run_ns = (double)tasks->process_ns;
+	double cost_ns, threads;
+
+	if (tasks->faults < FAULTS_MIN || run_ns <= 0)
+		return false;
+	cost_ns = (double)tasks->faults * PAGE_BYTES * FAULT_NS_PER_BYTE;
+	threads = (double)facts->metadata->program_ns / run_ns;
+	finding->saved_ns = cost_ns / run_ns / (threads > 1 ? threads : 1) *
+			    (double)facts->split.total_ns;
+	if (!is_worth(facts, finding->saved_ns, SHARE_HIGH_MIN))
+		return false;
+	say(&finding->figure,
+	    "%" PRId64 " page faults: memory that was given back, or never "
+	    "touched before, and that the kernel clears page by page",
+	    tasks->faults);
+	say(&finding->threshold, "%.2f us each, %.0f %% of the time",
+	    PAGE_BYTES * FAULT_NS_PER_BYTE / 1000, 100 * SHARE_HIGH_MIN);
+	say(&finding->next,
+	    "keep large buffers and use them again; traceprof report --hot "
+	    "names the functions that touch them first.");
 	return true;
 }
 
@@ -390,9 +425,13 @@ static int64_t some(int64_t count)
 bool rule_losses(const struct verdict_facts *facts, struct finding *finding)
 {
 	const struct trace_metadata *account = facts->metadata;
+	const int64_t lost = some(account->dropped) +
+			     some(account->unrecorded_calls) +
+			     some(account->unnamed) + some(account->waits_lost);
 
 	if (!facts->is_lossy)
 		return false;
+	finding->spoils = lost > some(account->written);
 	if (facts->timeline->left_out)
 		say(&finding->figure, "%zu slices are too many to be judged",
 		    facts->timeline->left_out);
@@ -409,8 +448,7 @@ bool rule_losses(const struct verdict_facts *facts, struct finding *finding)
 		say(&finding->figure,
 		    "%" PRId64 " events are missing, so most causes can't be "
 		    "judged",
-		    some(account->dropped) + some(account->unrecorded_calls) +
-			    some(account->unnamed) + some(account->waits_lost));
+		    lost);
 	say(&finding->threshold,
 	    "%.1f %% of the events, or %.0f %% of the time on the GPU",
 	    100 * LOST_MIN, 100 * UNSETTLED_MIN);

@@ -50,6 +50,7 @@ const struct rule verdict_rules[] = {
 	{"off-cpu", rule_off_cpu, false, false},
 	{"churn", rule_churn, true, false},
 	{"large-blocks", rule_large_blocks, false, false},
+	{"page-faults", rule_page_faults, true, false},
 	{"growth", rule_growth, true, false},
 	{"first-step", rule_first_step, true, true},
 	{"nth-step", rule_nth_step, true, true},
@@ -261,11 +262,11 @@ static bool is_lossy(const struct verdict_facts *facts)
 	       facts->timeline->left_out;
 }
 
-/* Where processors were wanting every other figure is the machine's, too. */
+/* Where processors were wanting every other figure is the machine's, too; and
+ * nothing of it can be changed in the program. */
 static bool goes_first(const struct finding *finding)
 {
-	return finding->rule->judge == rule_no_processor &&
-	       finding->share >= SPOILT_MIN;
+	return finding->rule->judge == rule_no_processor;
 }
 
 bool verdict_is_spoilt(const struct verdict *verdict)
@@ -279,6 +280,8 @@ static int compare(const void *left, const void *right)
 
 	if (goes_first(a) != goes_first(b))
 		return goes_first(a) ? -1 : 1;
+	if (a->spoils != b->spoils)
+		return a->spoils ? -1 : 1;
 	if (a->share != b->share)
 		return a->share > b->share ? -1 : 1;
 	return a->rule < b->rule ? -1 : 1;
@@ -592,6 +595,13 @@ static void print(struct reading *reading, unsigned int columns, FILE *out)
 	size_t count;
 
 	regions = region_totals_list(&reading->regions, &count);
+	for (size_t at = 0; at < count; at++) {
+		const struct trace_sampled_row *row = trace_sampled_find(
+			&reading->sampled, "parallel", regions[at].name);
+
+		if (row && row->drawn > 0)
+			region_total_scale(&regions[at], row);
+	}
 	verdict_make(&verdict, &reading->timeline, &reading->metadata,
 		     &reading->sampled, regions, count);
 	verdict_print(&verdict, VERDICT_LINES_MAX, columns, out);

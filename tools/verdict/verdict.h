@@ -42,6 +42,7 @@ struct finding {
 	int64_t at_ns;	 /* where it is worst; INT64_MIN nowhere */
 	int64_t step;	 /* its number there, -1 none */
 	char *figure, *threshold, *place, *next;
+	bool spoils; /* the rest is of no use beside it */
 };
 
 struct rule {

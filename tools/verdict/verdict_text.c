@@ -16,13 +16,22 @@
 #include "tools/verdict/rules.h"
 
 /* What is less of the step is not named. */
-#define NAMED_MIN      0.005
-#define BEHIND_MIN     0.2
+#define NAMED_MIN	0.005
+#define BEHIND_MIN	0.2
 /* Names that are said, and what each takes of the time at least. */
-#define NAMES	       3u
-#define NAME_MIN       0.02
+#define NAMES		3u
+#define NAME_MIN	0.02
+#define WAITS_NAMED_MIN 0.20 /* of the time, in one call of one place */
+/* Of the samples, of which one in so many is timed. */
+#define TIMED_EACH	16
+#define CUT_LEAST	10
+#define CUT_MIN		0.10
+/* Of the processor time, for one name to be what to begin with; and of the time
+ * that somebody had a processor at all. */
+#define LEAD_MIN	0.30
+#define LEAD_BUSY_MIN	0.50
 /* Calls that tell their line; of fewer nothing is said. */
-#define LINE_CALLS_MIN 20
+#define LINE_CALLS_MIN	20
 
 static unsigned int add_line(struct text_buffer *lines, unsigned int indent,
 			     unsigned int columns, const char *format, ...)
@@ -58,6 +67,20 @@ static int compare_parts(const void *left, const void *right)
 	return (int)a->share - (int)b->share;
 }
 
+/* Of most of it nobody knows whether it is code or waits. */
+static const char *host_text(const struct verdict_facts *facts)
+{
+	const struct split *split = &facts->split;
+
+	if (split->uses_gpu)
+		return "host-bound";
+	return !facts->metadata->sample &&
+			       (double)split->unseen_ns >
+				       UNSEEN_MIN * (double)split->total_ns
+		       ? "outside of what is recorded"
+		       : split_share_text(SHARE_HOST);
+}
+
 /* "61.0 % GPU busy, 20.0 % host code, ..." */
 static unsigned int add_split(struct text_buffer *lines,
 			      const struct verdict *verdict,
@@ -80,8 +103,8 @@ static unsigned int add_split(struct text_buffer *lines,
 				&text, "%s%s%.1f %% %s", at ? ", " : "",
 				split->is_estimated ? "~" : "",
 				100 * parts[at].ns / total,
-				split->uses_gpu && parts[at].share == SHARE_HOST
-					? "host-bound"
+				parts[at].share == SHARE_HOST
+					? host_text(&verdict->facts)
 					: split_share_text(parts[at].share));
 	count = text_wrap_add(lines, text.data, 2, columns);
 	text_buffer_free(&text);
@@ -182,16 +205,17 @@ static unsigned int add_step(struct text_buffer *lines,
 		say_lane(&verdict->facts, thread, sizeof(thread),
 			 TIMELINE_NONE);
 	if (split->is_training)
-		snprintf(part, sizeof(part), "training, of %s recorded, ",
+		snprintf(part, sizeof(part), " of %s recorded",
 			 quantity_time((double)verdict->facts.wall_ns).text);
 	if (!split->has_steps)
 		return add_line(lines, 2, columns,
-				"Verdict: no steps were found (TRACEPROF_STEP, "
-				"traceprof_step() and prof.step() mark them); "
-				"the %stook %s%s%s:",
-				part[0] ? part : "recording ",
+				"Verdict: no steps (turns of a main loop) were "
+				"found or marked (TRACEPROF_STEP), so this is "
+				"of the %s, %s%s%s%s:",
+				split->is_training ? "training"
+						   : "whole recording",
 				quantity_time((double)split->total_ns).text,
-				thread, thread[0] ? " (works most)" : "");
+				part, thread, thread[0] ? " (works most)" : "");
 	if (covered > 0)
 		snprintf(part, sizeof(part),
 			 " (the typical ones are %.*f %% of the %s)",
@@ -335,7 +359,9 @@ static const char *names_head(const struct verdict *verdict, enum names names)
 static void add_most(struct text_buffer *text, const struct timeline *timeline,
 		     const struct sample_time *time, uint32_t line)
 {
-	if (time->most != line && time->most_ns * 2 > time->ns)
+	if (timeline_name(timeline, line)->is_spin)
+		text_buffer_format(text, " (turns round until there is work)");
+	else if (time->most != line && time->most_ns * 2 > time->ns)
 		text_buffer_format(
 			text, " (most in %s)",
 			short_name(timeline_name_text(timeline, time->most))
@@ -381,6 +407,57 @@ static unsigned int add_names(struct text_buffer *lines,
 	text_buffer_free(&text);
 	free(sampled);
 	return count;
+}
+
+/* Is nothing found that the program does itself? */
+static bool is_of_others(const struct verdict *verdict)
+{
+	for (size_t at = 0; at < verdict->count; at++) {
+		const char *rule = verdict->findings[at].rule->name;
+
+		if (strcmp(rule, "own-cost") && strcmp(rule, "no-processor"))
+			return false;
+	}
+	return true;
+}
+
+/* No rule knows a cause; but most of the work may lie in one place. */
+static unsigned int add_nothing(struct text_buffer *lines,
+				const struct verdict *verdict, const char *but,
+				unsigned int columns)
+{
+	const struct timeline *timeline = verdict->facts.timeline;
+	const enum names names = names_of_samples(timeline);
+	struct sample_time *sampled;
+	double all = 0, lead = 0;
+	int64_t below = INT64_MAX;
+	uint32_t most;
+
+	if (names < NAMES_PYTHON)
+		return *but ? 0
+			    : add_line(lines, 0, columns,
+				       "Nothing stands out%s.",
+				       verdict_unseen(verdict)
+					       ? " in what is recorded"
+					       : "");
+	sampled = sample_times(timeline, &verdict->facts.split);
+	for (uint32_t at = 0; at < timeline->names.count; at++)
+		all += (double)sampled[at].ns;
+	most = next_name(verdict, names, sampled, &below);
+	if (most != TIMELINE_NONE && !timeline_name(timeline, most)->is_spin &&
+	    all >= LEAD_BUSY_MIN * (double)verdict->facts.split.total_ns)
+		lead = (double)sampled[most].ns / all;
+	free(sampled);
+	if (lead < LEAD_MIN)
+		return *but ? 0
+			    : add_line(lines, 0, columns,
+				       "Nothing stands out.");
+	return add_line(lines, 2, columns,
+			"Nothing%s stands out. Begin where the time goes: %s, "
+			"%.0f %% of the processor time.",
+			but,
+			short_name(timeline_name_text(timeline, most)).text,
+			100 * lead);
 }
 
 static unsigned int add_spoilt(struct text_buffer *lines,
@@ -452,6 +529,57 @@ static unsigned int add_unseen(struct text_buffer *lines,
 			100 * share);
 }
 
+/* What lies deeper than a stack has room for lacks its outermost callers. */
+static unsigned int add_cut(struct text_buffer *lines,
+			    const struct verdict *verdict, unsigned int columns)
+{
+	const struct trace_metadata *metadata = verdict->facts.metadata;
+	const double all = TIMED_EACH * (double)metadata->timed_samples;
+
+	if (metadata->cut_stacks < CUT_LEAST || all <= 0 ||
+	    (double)metadata->cut_stacks < CUT_MIN * all)
+		return 0;
+	return add_line(lines, 2, columns,
+			"but %" PRId64 " samples lie too deep for their "
+			"outermost callers to be known: lines of these took "
+			"more than that",
+			metadata->cut_stacks);
+}
+
+static bool is_found(const struct verdict *verdict, const char *rule)
+{
+	for (size_t at = 0; at < verdict->count; at++)
+		if (!strcmp(verdict->findings[at].rule->name, rule))
+			return true;
+	return false;
+}
+
+/* What its thread waits in, where no rule says it. */
+static unsigned int add_waits(struct text_buffer *lines,
+			      const struct verdict *verdict,
+			      unsigned int columns)
+{
+	const struct verdict_facts *facts = &verdict->facts;
+	const struct timeline *timeline = facts->timeline;
+	const struct timeline_name *row;
+	double ns;
+	uint32_t most;
+
+	if (is_found(verdict, "off-cpu") || is_found(verdict, "gil") ||
+	    is_found(verdict, "data-starved") ||
+	    is_found(verdict, "exposed-comm"))
+		return 0;
+	most = longest_wait(facts, &ns);
+	if (most == TIMELINE_NONE ||
+	    ns < WAITS_NAMED_MIN * (double)facts->split.total_ns)
+		return 0;
+	row = timeline_name(timeline, most);
+	return add_line(lines, 2, columns, "waits most in %s: %s%s%s",
+			wait_call(row->text), quantity_time(ns).text,
+			row->site ? ", in " : "",
+			row->site ? short_name(row->site).text : "");
+}
+
 /* What stands before the findings, without so many of its last parts. */
 static unsigned int add_head(struct text_buffer *text,
 			     const struct verdict *verdict,
@@ -469,13 +597,16 @@ static unsigned int add_head(struct text_buffer *text,
 	used += add_behind(text, verdict, columns);
 	/* The program's own lines first: they are what can be changed. */
 	if (left_out < 3)
-		used += sampled ? add_names(text, verdict, sampled, columns)
+		used += sampled ? add_names(text, verdict, sampled, columns) +
+					  add_cut(text, verdict, columns)
 				: add_lines(text, verdict, columns);
 	if (left_out < 2)
 		used += add_phases(text, verdict, columns);
 	if (left_out < 1)
 		used += add_names(text, verdict,
 				  sampled ? NAMES_OTHERS : NAMES_ALL, columns);
+	if (left_out < 2)
+		used += add_waits(text, verdict, columns);
 	return used + add_spoilt(text, verdict, columns);
 }
 
@@ -523,9 +654,9 @@ void verdict_print(const struct verdict *verdict, unsigned int lines,
 	if (at < verdict->count)
 		text_buffer_format(&text, "and %zu more: traceprof report\n",
 				   verdict->count - at);
-	if (!verdict->count)
-		add_line(&text, 0, columns, "Nothing stands out%s.",
-			 verdict_unseen(verdict) ? " in what is recorded" : "");
+	if (is_of_others(verdict) && used + 3 <= lines)
+		add_nothing(&text, verdict, verdict->count ? " else" : "",
+			    columns);
 	add_unseen(&text, verdict, columns);
 	fputs(text.data, out);
 	text_buffer_free(&text);

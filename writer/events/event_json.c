@@ -561,6 +561,8 @@ static void write_wait(struct writer_state *state, struct ring_reader *reader,
 	slice_place(state, reader, LANE_MAIN, span);
 	ids(state);
 	wait_json(json, event);
+	if (event->kind == EVENT_HOST_WAIT && event->stack)
+		stack_json(state, event->stack);
 	close_slice(json, span);
 }
 

@@ -53,6 +53,24 @@ static void all_blocks_leave_no_doubt(void **state)
 	assert_true(growth.slope == KEPT * KEPT_AT);
 }
 
+/* As C++, Rust and Python do: with the program's end all is freed. */
+static void what_is_freed_at_the_end_grew_before(void **state)
+{
+	static struct heap_log log;
+	struct heap_account account = {.log = &log, .points = POINTS};
+	struct heap_point points[POINTS];
+	struct heap_site site = {.points = points, .point_count = POINTS};
+	struct heap_growth growth;
+
+	(void)state;
+	for (uint32_t step = 0; step < POINTS; step++)
+		points[step] = (struct heap_point){step, step * KEPT};
+	points[POINTS - 1].live = 0;
+	growth = heap_growth_site(&account, &site);
+	assert_true(growth.grows);
+	assert_true(growth.slope == KEPT);
+}
+
 /* Every third step has a line; what is live stands still between them. */
 static void steps_without_a_line_say_nothing(void **state)
 {
@@ -95,6 +113,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(all_blocks_leave_no_doubt),
+		cmocka_unit_test(what_is_freed_at_the_end_grew_before),
 		cmocka_unit_test(steps_without_a_line_say_nothing),
 		cmocka_unit_test(the_interval_of_samples_holds_what_is_true),
 	};
