@@ -5,7 +5,6 @@
 #include <dlfcn.h>
 #include <gnu/libc-version.h>
 #include <link.h>
-#include <string.h>
 
 /* Whether the word before a block of glibc's can be read.  On other processors
  * glibc may tag memory, that word differently from the block. */
@@ -79,15 +78,6 @@ static void find(enum need need)
 			((void **)&real)[rows[i].where] = newest(
 				rows[i].name, dlsym(RTLD_NEXT, rows[i].name));
 	}
-}
-
-/* From 2.43 on glibc has free_sized().  A look-up in vain would be ten times
- * as dear as one that finds, and allocates. */
-static bool libc_is_new(void)
-{
-	const char *version = gnu_get_libc_version();
-
-	return strverscmp(version, "2.43") >= 0;
 }
 
 struct pair {
@@ -223,7 +213,8 @@ COLD void real_look_closer(void)
 {
 	find(LATE);
 	heap_is_libcs = is_libcs_malloc();
-	if (!heap_is_libcs || libc_is_new())
+	/* glibc's free_sized() calls free(), ours, which would count it too. */
+	if (!heap_is_libcs)
 		find(NEW);
 	sizer = find_sizer();
 	look_for_other_heap();

@@ -12,7 +12,7 @@
  *
  *	BASE	without it nothing can be forwarded; found before all others
  *	REST	every C library of ours has it
- *	NEW	a C library of today, or another allocator, may have it
+ *	NEW	another allocator than glibc's may have it
  *	LATE	not looked up in a process that is none of our business
  *	NONE	our hook comes down to another row
  *
