@@ -94,6 +94,18 @@ static void leave(void *module, struct python_errors *errors)
 	python_give(entered);
 }
 
+/* PyTorch has one observer at a time, and the program's goes first. */
+static void note_theirs(void)
+{
+	struct session *session = load_relaxed(&session_here);
+
+	if (session && load_relaxed(&observer.is_wanted))
+		session_note(session,
+			     "PyTorch's operators are left out while the "
+			     "program's own profiler is on, emit_itt apart: "
+			     "there is one observer at a time");
+}
+
 /* Of the program's call: what it has begun with is true again. */
 static void *make_way(void *self, void *args, void *named)
 {
@@ -104,6 +116,7 @@ static void *make_way(void *self, void *args, void *named)
 	python_api.take(self);
 	python_errors_begin(&errors);
 	observer.is_busy = true;
+	note_theirs();
 	if (module)
 		leave(module, &errors);
 	if (module && !errors.type) {
@@ -268,6 +281,8 @@ static int settle(void *unused)
 		return 0;
 	python_api.error_fetch(&type, &value, &trace);
 	module = is_being_imported() ? NULL : loaded(MODULE);
+	if (module && on && !observer.entered && is_on())
+		note_theirs();
 	is_due = on ? !load_relaxed(&observer.is_over) && !is_on()
 		    : observer.entered || observer.original;
 	if (module && is_due)

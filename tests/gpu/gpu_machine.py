@@ -111,6 +111,8 @@ class Machine:
         self.seconds = seconds
         self.part_ends = float("inf")
         self.fake = fake
+        # No time is lent for a rehearsal, and a processor may have more to do.
+        self.patience = 10 if fake else 1
         # A real driver is all that PyTorch, JAX and Triton know.
         self.device = "cpu" if fake else "cuda"
         self.carried = build    # a build folder from elsewhere, or None
@@ -149,7 +151,7 @@ class Machine:
 
     def begin_part(self, seconds):
         self.part_ends = float("inf")
-        self.part_ends = time.monotonic() + min(seconds, self.left())
+        self.part_ends = time.monotonic() + min(seconds * self.patience, self.left())
 
     def environment(self, program=None):
         kept = {key: value for key, value in os.environ.items()
@@ -173,7 +175,7 @@ class Machine:
             settings["LD_PRELOAD"] = self.library
             settings["TRACEPROF_DIR"] = os.path.join(folder, "traces")
             settings.setdefault("TRACEPROF_VERDICT", "0")
-        limit = max(1, min(limit, self.left()))
+        limit = max(1, min(limit * self.patience, self.left()))
         start = time.monotonic()
         process = subprocess.Popen([str(word) for word in command], cwd=folder,
                                    env=settings, stdin=subprocess.DEVNULL,

@@ -50,7 +50,7 @@ def load(path):
     name = "/trace.json.gz" if path.endswith(".gz") else "/trace.json"
     with browser.Server(folder, {name: path}) as server, browser.Page() as page:
         page.open(f"{server.address}/{os.path.relpath(page_file[0], folder)}")
-        if not page.wait_for("window.tr && tr.importer && tr.Model", 60):
+        if not page.wait_for("window.tr && tr.importer && tr.Model", 600):
             raise RuntimeError("Catapult's page did not load")
         return json.loads(page.value(IMPORT % name))
 

@@ -6,7 +6,7 @@ import json
 import browser
 
 
-SECONDS = 60
+SECONDS = 600                   # ends what hangs; a busy machine takes minutes
 
 
 class Refused(Exception):

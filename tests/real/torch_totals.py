@@ -8,7 +8,8 @@
 MODEL is mlp, network or transformer: 20 steps with both observers at once.  Names
 and counts of `aten::` operators are to be the same; printed is how our totals lie to
 theirs: of all that no other operator is around, and of those operators that take 1 %
-of it, the median and the range.  Whichever is told of an operator first has the
+of it, the median and the range.  A PyTorch that has one observer at a time can't be
+compared so, and is skipped (77).  Whichever is told of an operator first has the
 other's work in its time.
 """
 
@@ -83,6 +84,11 @@ def compare(path, other):
     import traces
 
     report = traces.Report(path)
+    alone = [note for note in traces.load(path)["traceprof"].get("notes", ())
+             if "own profiler is on" in note]
+    if alone:
+        print(alone[0])
+        return 77
     (ours, all_ours), (theirs, all_theirs) = (
         totals(traces.load(one)["traceEvents"]) for one in (path, other))
     for name in sorted(set(ours) | set(theirs)):

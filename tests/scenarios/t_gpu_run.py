@@ -108,13 +108,25 @@ def test_the_two_commands_are_all_parts():
 def test_a_part_that_hangs_is_ended_and_the_rest_goes_on():
     """Each has its time, and what is left of that ends its programs."""
     import gpu_machine
-    machine = gpu_machine.Machine(folder(), 60, True, BUILD)
+    machine = gpu_machine.Machine(folder(), 60, False, BUILD)
     machine.begin_part(1)
     result = machine.run("hangs", ["sleep", "30"], limit=60)
     expect(result.late and result.seconds < 20, result)
     machine.begin_part(30)
     expect_equal(machine.run("goes-on", ["true"]).status, 0)
     shutil.rmtree(machine.work)
+
+
+def test_a_rehearsal_waits_longer_for_each_part():
+    """Its processor may have more to do; the whole has the time that it was given."""
+    import gpu_machine
+    for fake, most in ((False, 100), (True, 1000)):
+        machine = gpu_machine.Machine(folder(), 2000, fake, BUILD)
+        machine.begin_part(100)
+        expect(most / 2 < machine.left() <= most, fake, machine.left())
+        machine.begin_part(5000)
+        expect(machine.left() <= 2000, fake, machine.left())
+        shutil.rmtree(machine.work)
 
 
 def test_without_nvcc_each_part_says_what_it_lacks():

@@ -1,8 +1,11 @@
 # SPDX-License-Identifier: MIT
 """What a program gets with the library, read from the file as built."""
 
+import importlib.machinery
+import importlib.util
 import os
 import re
+import sys
 import tempfile
 
 import tree
@@ -112,6 +115,25 @@ def test_exports_are_the_list():
                     for name in sorted(set(names) - set(listed))]
                    + [f"in exports.txt, not exported: {name}"
                       for name in sorted(set(listed) - set(names))])
+
+
+def test_each_hook_has_tests_that_would_miss_it():
+    """tests/hooks knows them for every name, and for no other."""
+    source = os.path.join(tree.ROOT, "tests", "hooks")
+    loader = importlib.machinery.SourceFileLoader("hooks", source)
+    hooks = importlib.util.module_from_spec(importlib.util.spec_from_loader("hooks", loader))
+    kept, sys.dont_write_bytecode = sys.dont_write_bytecode, True
+    loader.exec_module(hooks)
+    sys.dont_write_bytecode = kept
+    with open(library(), "rb") as file:
+        names = {name for name, _ in hooks.symbol_entries(file.read())}
+    tree.harness.expect_equal(sorted(names), sorted(
+        name for name, defined, _ in symbols() if defined))
+    tree.no_faults([f"tests/hooks has no tests for {name}" for name in sorted(names)
+                    if not hooks.scenarios_of(name)])
+    scenarios = {one for _, several in hooks.FAMILIES for one in several}
+    tree.no_faults([f"tests/hooks names {one}, which is not there" for one in sorted(scenarios)
+                    if not os.path.exists(os.path.join(tree.ROOT, "tests", "scenarios", one))])
 
 
 def test_no_version_definitions():
