@@ -193,7 +193,7 @@ static bool is_harmless(unsigned int call)
 }
 
 /* Who waits, where samples are taken: a wait's stack may cost as much. */
-static uint32_t stack_here(struct thread *thread)
+static COLD __attribute__((noinline)) uint32_t stack_here(struct thread *thread)
 {
 	uint32_t stack;
 
