@@ -30,6 +30,7 @@ import time
 
 import guests
 import newcomers
+import settlers
 import strangers
 import travellers
 import visitors
@@ -597,13 +598,16 @@ def programs(python):
                                         | guests.PYTHON
                                         | visitors.PYTHON | travellers.PYTHON
                                         | wanderers.PYTHON
-                                        | newcomers.PYTHON).items():
+                                        | newcomers.PYTHON | settlers.PYTHON).items():
         yield (name, lambda module=module: has_module(python, module), steps,
                lambda _, text=text: [python, "-c", text])
     for name, (command, steps, prepare) in (OTHERS | UNSEEN_OTHERS | strangers.OTHERS
                                          | travellers.OTHERS | wanderers.OTHERS
-                                         | newcomers.OTHERS).items():
+                                         | newcomers.OTHERS | settlers.OTHERS).items():
         yield name, lambda command=command: shutil.which(command), steps, prepare
+    for name, (module, steps, text) in settlers.DEBIANS.items():
+        yield (name, lambda module=module: settlers.has_debian(module), steps,
+               settlers.debian_python(text))
 
 
 def is_whole(path):
@@ -652,7 +656,9 @@ def look_at(name, true, prepare, library):
     with tempfile.TemporaryDirectory() as folder:
         output, said, path = run(prepare(folder), folder, library)
         sites, found = stream(path) if path else ([], 0)
-    if true is None:
+    if callable(true):
+        true = true(output)
+    elif true is None:
         true = int(re.findall(r"^ ?steps +(\d+)", output, re.M)[-1])
     rights = true if isinstance(true, tuple) else (true,)
     true = rights[0]
