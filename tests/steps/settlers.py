@@ -47,9 +47,10 @@ y = (x[:, 0] + x[:, 1] * x[:, 2] > 0).astype(int)
 # How often any optimizer of PyTorch stepped, for trainings in libraries.
 COUNTED = """
 import atexit, torch
+from torch.optim.optimizer import register_optimizer_step_post_hook
 torch.manual_seed(1)
 steps = []
-torch.optim.optimizer.register_optimizer_step_post_hook(lambda *_: steps.append(1))
+register_optimizer_step_post_hook(lambda *_: steps.append(1))
 atexit.register(lambda: print("\\nsteps", len(steps)))
 """
 
@@ -63,8 +64,8 @@ gpboost.train({"objective": "regression_l2", "verbose": 0, "num_threads": 2},
     "mlpack, 20 forests": ("mlpack", 20, ROWS + """
 import mlpack
 for k in range(20):
-    mlpack.random_forest(training=x[:1000], labels=y[:1000].astype("uint64"),
-                         num_trees=5 + k, minimum_leaf_size=5)
+    mlpack.random_forest_train(labels=y[:1000].astype("uint64"), training=x[:1000],
+                               num_trees=5 + k, minimum_leaf_size=5)
 """),
     "lbmpy, a cavity": ("lbmpy", 80, """
 from lbmpy.session import *
@@ -709,7 +710,7 @@ OTHERS = {
     "convert, 20 between two": ("convert", 20, pictures(
         2, "convert", "-morph", "20", last=["out.gif"])),
     "ffmpeg, a shaken film": ("ffmpeg", 60, lambda _: [
-        "ffmpeg", "-f", "lavfi", "-i", "testsrc=size=640x360:rate=30:duration=2", "-vf",
+        "ffmpeg", "-f", "lavfi", "-i", "testsrc=size=640x360:rate=30:duration=2,format=yuv420p", "-vf",
         "vidstabdetect", "-f", "null", "-"]),
     "pfstmo, 8 pictures": ("pfstmo_mantiuk06", 8, toned),
     "enfuse, 10 exposures": ("enfuse", (0, 9, 10), pictures(10, "enfuse", "-o", "out.tif")),
@@ -751,9 +752,10 @@ OTHERS = {
 
 
 def debian_python(text):
-    return lambda _: ["/usr/bin/python3", "-c", text]
+    return lambda _: ["env", "PYTHONPATH=/usr/lib/python3-escript", "/usr/bin/python3", "-c",
+                      text]
 
 
 def has_debian(module):
     return shutil.which("/usr/bin/python3") and not subprocess.run(
-        ["/usr/bin/python3", "-c", f"import {module}"], capture_output=True).returncode
+        [*debian_python(f"import {module}")("")], capture_output=True).returncode

@@ -2,6 +2,7 @@
 /* loop_gain.c - the turns of two levels, counted together; see loop_gain.h. */
 #include "writer/loops/loop_gain.h"
 
+#include "writer/loops/loop_midst.h"
 #include <string.h>
 
 /* Of 10 turns of a training so many are one of its forward passes; the others
@@ -238,7 +239,10 @@ struct gain loop_gain(const struct loop_groups *groups,
 	gain.is_constant = turns.same * 10 >= (turns.hits - 1) * 9;
 	gain.is_full = turns.head + turns.within == turns.usual;
 	gain.is_whole = gain.is_full && (!turns.head || !turns.within);
-	gain.is_besides = gain.sites && is_besides(groups, inner, outer);
+	gain.is_besides =
+		gain.sites && (is_besides(groups, inner, outer) ||
+			       (!gain.lost && gain.ratio >= 1.5 &&
+				loop_is_in_midst(groups, inner, outer)));
 	gain.is_between =
 		turns.head == turns.usual && turns.within == turns.usual;
 	gain.is_bracketed = is_bracketed(groups, scratch, inner, outer);

@@ -11,6 +11,7 @@
 
 #include "writer/loops/loop_around.h"
 #include "writer/loops/loop_doubt.h"
+#include "writer/loops/loop_midst.h"
 #include "writer/loops/loop_phase.h"
 #include "writer/loops/loop_ways.h"
 #include <errno.h>
@@ -277,10 +278,13 @@ static enum answer is_better(struct finder *finder,
 			     const struct loop_candidate *outer)
 {
 	const struct gain gain = gain_of(finder, inner, outer);
+	const bool is_part =
+		gain.ratio >= 1.5
+			? gain.is_besides
+			: loop_has_branches(&finder->groups, finder->candidates,
+					    finder->count, inner, outer);
 	const enum answer answer =
-		gain.is_besides && gain.ratio >= 1.5
-			? ANSWER_NO
-			: compare(finder, inner, outer, &gain);
+		is_part ? ANSWER_NO : compare(finder, inner, outer, &gain);
 	const bool is_open =
 		answer == ANSWER_NO
 			? !gain.is_besides && gain_is_other_way(&gain)
