@@ -300,15 +300,6 @@ static enum answer is_better(struct finder *finder,
 
 /* --- the marker ----------------------------------------------------------- */
 
-/* Two that tell of one loop: about as many turns. */
-static bool is_same(const struct loop_level *a, const struct loop_level *b)
-{
-	const size_t more = max_u64(a->turns, b->turns);
-	const size_t less = min_u64(a->turns, b->turns);
-
-	return more - less <= 2 + more / 32;
-}
-
 static size_t votes_for(const struct finder *finder, size_t turns)
 {
 	size_t votes = 0;
@@ -353,7 +344,7 @@ static const struct loop_candidate *best_marker(const struct finder *finder,
 	for (size_t i = 0; i < finder->count; i++) {
 		const struct loop_candidate *c = &finder->candidates[i];
 
-		if (is_same(&c->level, &of->level) &&
+		if (loop_is_same(&c->level, &of->level) &&
 		    is_better_marker(finder, &c->level, &best->level))
 			best = c;
 	}
@@ -582,7 +573,7 @@ static bool is_among(const struct loop_candidate *const *taken, size_t count,
 		     const struct loop_candidate *candidate)
 {
 	for (size_t i = 0; i < count; i++) {
-		if (is_same(&taken[i]->level, &candidate->level))
+		if (loop_is_same(&taken[i]->level, &candidate->level))
 			return true;
 	}
 	return false;
@@ -676,6 +667,8 @@ int loop_nest_find_part(const struct loop_mark *marks, size_t count, void *room,
 	is_vague |= loop_is_doubtful(&finder->groups,
 				     best_marker(finder, choice.step),
 				     &nest->seldom);
+	is_vague |= loop_is_lonely(finder->candidates, finder->count,
+				   best_marker(finder, choice.step));
 	is_vague |= loop_is_elsewhere(&finder->groups,
 				      best_marker(finder, choice.step));
 	is_vague |= loop_is_in_few(&finder->groups,

@@ -263,8 +263,7 @@ static bool is_part_of_round(const struct step_marks *ranges,
 {
 	const size_t rounds = of->lines ? kind->steps / of->lines : 0;
 
-	return of->is_in_turn && stream != ranges &&
-	       rounds >= STEPS_LEAST &&
+	return of->is_in_turn && stream != ranges && rounds >= STEPS_LEAST &&
 	       turns > rounds + rounds / 20 + MISSING_MOST &&
 	       covers(ranges, kind, stream);
 }
