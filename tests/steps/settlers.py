@@ -5,9 +5,9 @@ is none: nobody knows a single answer.  Where the program's own log has it, a fu
 it there.  Rules may be set on those of `is_open` alone, which splits the set by its names;
 the others are held out.
 
-Python packages: gpboost, mlpack, lammps, lbmpy, pykeops, open3d, dipy, pyagrum,
-phono3py, galsim, pynbody, pyrocko, projectq, gstools-cython, cornac, block2, pyscf,
-fbpic, stumpy, scikit-learn, torch, pytorch-tabnet, pykeen, sbi,
+Python packages: gpboost, mlpack, lammps, open3d, dipy, pyagrum,
+phono3py, galsim, pynbody, pyrocko, gstools-cython, cornac, block2, pyscf,
+stumpy, scikit-learn, torch, pytorch-tabnet, pykeen, sbi,
 denoising-diffusion-pytorch, stable-baselines3, fastai, x-transformers, pyod.  Debian
 packages: python3-pysph, python3-escript, python3-graph-tool, python3-astroscrappy,
 xgboost, mopac, quantum-espresso, cp2k, elk-lapw, gromacs, gretl, ngspice, muscle,
@@ -20,7 +20,6 @@ import hashlib
 import os
 import random
 import re
-import shutil
 import subprocess
 
 
@@ -66,26 +65,6 @@ import mlpack
 for k in range(20):
     mlpack.random_forest_train(labels=y[:1000].astype("uint64"), training=x[:1000],
                                num_trees=5 + k, minimum_leaf_size=5)
-"""),
-    "lbmpy, a cavity": ("lbmpy", 80, """
-from lbmpy.session import *
-s = create_lid_driven_cavity(domain_size=(100, 100), relaxation_rate=1.8,
-                             config=ps.CreateKernelConfig(cpu_openmp=2))
-s.run(80)
-"""),
-    "KeOps, k-means of its tutorial": ("pykeops", 20, """
-import numpy
-from pykeops.numpy import LazyTensor
-r = numpy.random.default_rng(0)
-x = r.normal(size=(10000, 3)).astype("float32")
-c = x[:30].copy()
-xi = LazyTensor(x[:, None, :])
-for k in range(20):
-    cj = LazyTensor(c[None, :, :])
-    at = ((xi - cj) ** 2).sum(-1).argmin(1).astype(int).reshape(-1)
-    n = numpy.bincount(at, minlength=30)[:, None]
-    for d in range(3):
-        c[:, d] = numpy.bincount(at, weights=x[:, d], minlength=30) / n[:, 0].clip(1)
 """),
     "Open3D, 25 scans": ("open3d", 25, """
 import numpy, open3d
@@ -173,25 +152,6 @@ for k in range(30):
     a = [r.normal(size=2000) for i in range(10)]
     parstack.parstack(a, numpy.zeros(10, "int32"), s, w, method=0, nparallel=2)
 """),
-    "ProjectQ, Grover": ("projectq", 25, """
-from projectq import MainEngine
-from projectq.ops import All, H, Measure, X, Z
-from projectq.meta import Compute, Control, Uncompute
-e = MainEngine()
-q = e.allocate_qureg(12)
-All(H) | q
-for k in range(25):
-    with Control(e, q[:-1]):
-        Z | q[-1]
-    with Compute(e):
-        All(H) | q
-        All(X) | q
-    with Control(e, q[:-1]):
-        Z | q[-1]
-    Uncompute(e)
-    e.flush()
-All(Measure) | q
-"""),
     "GSTools, 20 fields": ("gstools", 20, """
 import gstools, numpy
 gstools.config.NUM_THREADS = 2
@@ -239,13 +199,6 @@ for k in range(9):
     m = gto.M(atom=f"N 0 0 0; N 0 0 {1.0 + 0.05 * k}", basis="631g", verbose=0)
     f = scf.RHF(m).run()
     tdscf.TDA(f).run(nstates=3)
-"""),
-    "FBPIC, plasma": ("fbpic", 60, """
-from scipy.constants import c
-from fbpic.main import Simulation
-s = Simulation(100, 20e-6, 20, 10e-6, 2, 20e-6 / 100 / c, -1e-6, 20e-6, 0, 8e-6, 1, 1, 4,
-               1e24, use_cuda=False, verbose_level=0)
-s.step(60, show_progress=False)
 """),
     "STUMPY, 20 series": ("stumpy", 20, """
 import numpy, stumpy
@@ -697,7 +650,8 @@ OTHERS = {
     "convert, 20 between two": ("convert", 20, pictures(
         2, "convert", "-morph", "20", last=["out.gif"])),
     "ffmpeg, a shaken film": ("ffmpeg", 60, lambda _: [
-        "ffmpeg", "-f", "lavfi", "-i", "testsrc=size=640x360:rate=30:duration=2,format=yuv420p", "-vf",
+        "ffmpeg", "-f", "lavfi", "-i",
+        "testsrc=size=640x360:rate=30:duration=2,format=yuv420p", "-vf",
         "vidstabdetect", "-f", "null", "-"]),
     "pfstmo, 8 pictures": ("pfstmo_mantiuk06", 8, toned),
     "enfuse, 10 exposures": ("enfuse", (0, 9, 10), pictures(10, "enfuse", "-o", "out.tif")),
@@ -742,7 +696,5 @@ def debian_python(text):
                       "LD_LIBRARY_PATH=/usr/lib/python3-escript/lib", "/usr/bin/python3",
                       "-c", text]
 
-
-def has_debian(module):
-    return shutil.which("/usr/bin/python3") and not subprocess.run(
-        [*debian_python(f"import {module}")("")], capture_output=True).returncode
+OTHERS |= {name: ("/usr/bin/python3", steps, debian_python(text))
+           for name, (_, steps, text) in DEBIANS.items()}

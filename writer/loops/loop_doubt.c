@@ -15,7 +15,7 @@
 /* Of 9 sites so many come a few times, as often as each other. */
 #define FEW_SITES     4u
 #define FEW_SITES_OF  9u
-/* Of so few sites any order comes again by chance. */
+/* Of so few sites, each so often in a turn, any order comes again by chance. */
 #define FEW_ALIKE     4u
 /* Few turns may be less of the run than a loop elsewhere that turns twice as
  * often, with a tenth of all marks. */
@@ -214,7 +214,8 @@ bool loop_is_lonely(const struct loop_candidate *levels, size_t count,
 		    loop_is_same(&levels[i].level, &step->level))
 			return false;
 	}
-	return step->level.context && step->level.held <= FEW_ALIKE;
+	return step->level.context && step->level.held <= FEW_ALIKE &&
+	       step->level.length <= FEW_ALIKE * step->level.held;
 }
 
 /* --- other phases ----------------------------------------------------------*/

@@ -8,9 +8,9 @@
 
 #include "writer/loops/loop_level.h"
 
-/* Only what comes before it makes its site a marker, of a few sites, and no other
- * site's turns are as many: they come so by chance, in what turns as often as it
- * needs. */
+/* Only what comes before it makes its site a marker, of short turns, and no
+ * other site's turns are as many: they come so by chance, in what turns as
+ * often as it needs. */
 bool loop_is_lonely(const struct loop_candidate *levels, size_t count,
 		    const struct loop_candidate *step);
 
