@@ -100,6 +100,28 @@ for i in range(120):
         expect_pairs(run, 120)
 
 
+def test_three_optimizers_and_two_passes():
+    """A critic, an actor, and a temperature that needs no region: the passes turn less
+    often than the three step, and are no steps.  They lie too deep for their places to be
+    known."""
+    run = training('''
+def deep(calls):
+    if calls:
+        deep(calls - 1)
+    else:
+        work.region_one(); work.region_two()
+
+for i in range(60):
+    step()
+    deep(60)
+    step()
+    deep(60)
+    step()
+''')
+    expect_equal(len(run.trace.steps()), 60, run.stderr)
+    expect_ends(run.trace, 3)
+
+
 def test_two_optimizers_one_of_which_steps_less_often():
     """The one that steps twice may be what a step is, or both."""
     run = training('''

@@ -13,8 +13,7 @@ installed is left out.
 Python packages: scikit-learn, lightgbm, xgboost-cpu, faiss-cpu, implicit, pyscf,
 qiskit-aer, openTSNE, pennylane-lightning, qulacs, devito, brian2,
 quippy-ase, finufft, cornac, umap-learn.  Debian packages: gromacs, graphicsmagick,
-kalign, clustalo, xtb, cp2k, elk-lapw, yade, gmic, cd-hit.  The other files name more.
-"""
+kalign, clustalo, xtb, cp2k, elk-lapw, yade, gmic, cd-hit.  The other files name more."""
 
 import argparse
 import glob
@@ -30,6 +29,7 @@ import time
 
 import guests
 import newcomers
+import settlers
 import strangers
 import travellers
 import visitors
@@ -594,15 +594,14 @@ def programs(python):
             yield (f"{source} {name}", lambda: True, steps,
                    lambda folder, name=name, source=source: guest(name, folder, source))
     for name, (module, steps, text) in (PYTHON | UNSEEN | strangers.PYTHON
-                                        | guests.PYTHON
-                                        | visitors.PYTHON | travellers.PYTHON
-                                        | wanderers.PYTHON
-                                        | newcomers.PYTHON).items():
+                                        | guests.PYTHON | visitors.PYTHON | travellers.PYTHON
+                                        | wanderers.PYTHON | newcomers.PYTHON
+                                        | settlers.PYTHON).items():
         yield (name, lambda module=module: has_module(python, module), steps,
                lambda _, text=text: [python, "-c", text])
     for name, (command, steps, prepare) in (OTHERS | UNSEEN_OTHERS | strangers.OTHERS
                                          | travellers.OTHERS | wanderers.OTHERS
-                                         | newcomers.OTHERS).items():
+                                         | newcomers.OTHERS | settlers.OTHERS).items():
         yield name, lambda command=command: shutil.which(command), steps, prepare
 
 
@@ -654,6 +653,7 @@ def look_at(name, true, prepare, library):
         sites, found = stream(path) if path else ([], 0)
     if true is None:
         true = int(re.findall(r"^ ?steps +(\d+)", output, re.M)[-1])
+    true = true(output) if callable(true) else true
     rights = true if isinstance(true, tuple) else (true,)
     true = rights[0]
     verdict = ("right" if any(found == one or (one and found and abs(found - one) <= 1)

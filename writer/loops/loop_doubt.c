@@ -15,6 +15,8 @@
 /* Of 9 sites so many come a few times, as often as each other. */
 #define FEW_SITES     4u
 #define FEW_SITES_OF  9u
+/* Of so few sites, each so often in a turn, any order comes again by chance. */
+#define FEW_ALIKE     4u
 /* Few turns may be less of the run than a loop elsewhere that turns twice as
  * often, with a tenth of all marks. */
 #define MORE_TURNS    2u
@@ -202,6 +204,18 @@ bool loop_is_used(const struct loop_groups *groups,
 			return true;
 	}
 	return false;
+}
+
+bool loop_is_lonely(const struct loop_candidate *levels, size_t count,
+		    const struct loop_candidate *step)
+{
+	for (size_t i = 0; i < count; i++) {
+		if (levels[i].level.id != step->level.id &&
+		    loop_is_same(&levels[i].level, &step->level))
+			return false;
+	}
+	return step->level.context && step->level.held <= FEW_ALIKE &&
+	       step->level.length <= FEW_ALIKE * step->level.held;
 }
 
 /* --- other phases ----------------------------------------------------------*/

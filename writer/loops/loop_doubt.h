@@ -8,6 +8,12 @@
 
 #include "writer/loops/loop_level.h"
 
+/* Only what comes before it makes its site a marker, of short turns, and no
+ * other site's turns are as many: they come so by chance, in what turns as
+ * often as it needs. */
+bool loop_is_lonely(const struct loop_candidate *levels, size_t count,
+		    const struct loop_candidate *step);
+
 /* Its marker falls out, or more sites come between its turns than in them: they
  * may be around it though not regularly.  How often the rarest of them came,
  * since the first turn. */

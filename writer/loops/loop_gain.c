@@ -2,6 +2,7 @@
 /* loop_gain.c - the turns of two levels, counted together; see loop_gain.h. */
 #include "writer/loops/loop_gain.h"
 
+#include "writer/loops/loop_midst.h"
 #include <string.h>
 
 /* Of 10 turns of a training so many are one of its forward passes; the others
@@ -203,6 +204,28 @@ static bool is_besides(const struct loop_groups *groups,
 	return true;
 }
 
+/* By the code one of the outer level's sites comes in some turns of the inner
+ * one's loop, and all others come as often as that. */
+static bool is_at_times(const struct loop_groups *groups,
+			const struct loop_candidate *inner,
+			const struct loop_candidate *outer)
+{
+	const uint32_t sites = (uint32_t)min_u64(groups->sites, LOOP_SITES_MAX);
+	size_t least = SIZE_MAX, most = 0;
+	bool is_one = false;
+
+	for (uint32_t s = 0; s < sites; s++) {
+		if (!loop_holds(outer, s) || loop_holds(inner, s))
+			continue;
+		least = min_u64(least, groups->code[s].hits);
+		most = max_u64(most, groups->code[s].hits);
+		for (uint32_t o = 0; o < sites && !is_one; o++)
+			is_one = loop_holds(inner, o) &&
+				 loop_groups_is_at_times(groups, s, o);
+	}
+	return is_one && most - least <= 1;
+}
+
 struct gain loop_gain(const struct loop_groups *groups,
 		      struct loop_scratch *scratch,
 		      const struct loop_candidate *inner,
@@ -238,7 +261,13 @@ struct gain loop_gain(const struct loop_groups *groups,
 	gain.is_constant = turns.same * 10 >= (turns.hits - 1) * 9;
 	gain.is_full = turns.head + turns.within == turns.usual;
 	gain.is_whole = gain.is_full && (!turns.head || !turns.within);
-	gain.is_besides = gain.sites && is_besides(groups, inner, outer);
+	gain.is_besides =
+		gain.sites && (is_besides(groups, inner, outer) ||
+			       (!gain.lost && gain.ratio >= 1.5 &&
+				loop_is_in_midst(groups, inner, outer)));
+	/* Else it may be what the first turn of the inner loop does. */
+	if (gain.sites && gain.is_constant && !gain.is_whole)
+		gain.is_besides |= is_at_times(groups, inner, outer);
 	gain.is_between =
 		turns.head == turns.usual && turns.within == turns.usual;
 	gain.is_bracketed = is_bracketed(groups, scratch, inner, outer);

@@ -33,7 +33,8 @@ struct gain {
 	bool is_late;	   /* inner turns without an outer one all come first */
 	bool is_full;	   /* the run has whole outer turns alone, */
 	bool is_whole;	   /* ... from the first turn to the last */
-	bool is_besides;   /* by the code all those sites come in some turns */
+	bool is_besides;   /* by the code all those sites come in some turns, or
+			      by what is around them */
 	bool is_between;   /* ... told by what begins the next one: so many
 			      inner turns before the first, behind the last */
 	bool is_bracketed; /* some of those sites come before the first inner

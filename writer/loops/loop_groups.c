@@ -71,8 +71,10 @@ static void vote(struct loop_code *code, const struct loop_mark *mark)
 {
 	if (mark->depth == DEPTH_OF_NONE || !mark->caller)
 		return;
-	if (!code->placed)
+	if (!code->placed) {
 		code->place = mark->caller;
+		code->around = mark->loop;
+	}
 	if (code->place == mark->caller)
 		code->placed++;
 	else
@@ -126,6 +128,17 @@ bool loop_groups_is_besides(const struct loop_groups *groups, size_t site,
 	       loop_groups_is_once(groups, other) &&
 	       code[other].loop == code[site].loop &&
 	       code[other].asked > code[site].asked + ASKED_BESIDES;
+}
+
+bool loop_groups_is_at_times(const struct loop_groups *groups, size_t site,
+			     size_t other)
+{
+	const struct loop_code *code = groups->code;
+
+	return site < LOOP_SITES_MAX && other < LOOP_SITES_MAX &&
+	       code[site].around && code[site].around == code[other].around &&
+	       code[site].placed > ASKED_BESIDES &&
+	       code[other].placed > code[site].placed + ASKED_BESIDES;
 }
 
 bool loop_groups_outnumbers(const struct loop_groups *groups, size_t site,

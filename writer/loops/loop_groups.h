@@ -18,7 +18,8 @@ struct loop_code {
 	uint32_t caller;      /* the one place, 0 there are others */
 	uint32_t hits, asked; /* marks, and those that tell it */
 	uint16_t place;	 /* the one that most come from, if there is one, */
-	uint32_t placed; /* ... and how many */
+	uint32_t placed; /* ... how many, */
+	uint16_t around; /* ... and its innermost loop, 0 unknown */
 };
 
 struct loop_groups {
@@ -61,6 +62,11 @@ bool loop_groups_is_once(const struct loop_groups *groups, size_t site);
  */
 bool loop_groups_is_besides(const struct loop_groups *groups, size_t site,
 			    size_t other);
+
+/* The place of most of its calls lies in the same loop as that of another site,
+ * and comes less often: whatever else calls them, before the loop, say. */
+bool loop_groups_is_at_times(const struct loop_groups *groups, size_t site,
+			     size_t other);
 
 /* It is called from several places, all in the loop of another site, and one of
  * them comes once in each turn: more often than the other site. */

@@ -60,6 +60,16 @@ static inline bool loop_has_others(const struct loop_candidate *a,
 	return false;
 }
 
+/* Two that tell of one loop: about as many turns. */
+static inline bool loop_is_same(const struct loop_level *a,
+				const struct loop_level *b)
+{
+	const size_t more = max_u64(a->turns, b->turns);
+	const size_t less = min_u64(a->turns, b->turns);
+
+	return more - less <= 2 + more / 32;
+}
+
 /* Whether a group is one; if so, fills in the candidate. */
 bool loop_candidate_examine(const struct loop_groups *groups, size_t group,
 			    unsigned int context, enum loop_told told,

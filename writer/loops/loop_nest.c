@@ -11,6 +11,7 @@
 
 #include "writer/loops/loop_around.h"
 #include "writer/loops/loop_doubt.h"
+#include "writer/loops/loop_midst.h"
 #include "writer/loops/loop_phase.h"
 #include "writer/loops/loop_ways.h"
 #include <errno.h>
@@ -277,10 +278,13 @@ static enum answer is_better(struct finder *finder,
 			     const struct loop_candidate *outer)
 {
 	const struct gain gain = gain_of(finder, inner, outer);
+	const bool is_part =
+		gain.ratio >= 1.5
+			? gain.is_besides
+			: loop_has_branches(&finder->groups, finder->candidates,
+					    finder->count, inner, outer);
 	const enum answer answer =
-		gain.is_besides && gain.ratio >= 1.5
-			? ANSWER_NO
-			: compare(finder, inner, outer, &gain);
+		is_part ? ANSWER_NO : compare(finder, inner, outer, &gain);
 	const bool is_open =
 		answer == ANSWER_NO
 			? !gain.is_besides && gain_is_other_way(&gain)
@@ -295,15 +299,6 @@ static enum answer is_better(struct finder *finder,
 }
 
 /* --- the marker ----------------------------------------------------------- */
-
-/* Two that tell of one loop: about as many turns. */
-static bool is_same(const struct loop_level *a, const struct loop_level *b)
-{
-	const size_t more = max_u64(a->turns, b->turns);
-	const size_t less = min_u64(a->turns, b->turns);
-
-	return more - less <= 2 + more / 32;
-}
 
 static size_t votes_for(const struct finder *finder, size_t turns)
 {
@@ -349,7 +344,7 @@ static const struct loop_candidate *best_marker(const struct finder *finder,
 	for (size_t i = 0; i < finder->count; i++) {
 		const struct loop_candidate *c = &finder->candidates[i];
 
-		if (is_same(&c->level, &of->level) &&
+		if (loop_is_same(&c->level, &of->level) &&
 		    is_better_marker(finder, &c->level, &best->level))
 			best = c;
 	}
@@ -578,7 +573,7 @@ static bool is_among(const struct loop_candidate *const *taken, size_t count,
 		     const struct loop_candidate *candidate)
 {
 	for (size_t i = 0; i < count; i++) {
-		if (is_same(&taken[i]->level, &candidate->level))
+		if (loop_is_same(&taken[i]->level, &candidate->level))
 			return true;
 	}
 	return false;
@@ -672,6 +667,8 @@ int loop_nest_find_part(const struct loop_mark *marks, size_t count, void *room,
 	is_vague |= loop_is_doubtful(&finder->groups,
 				     best_marker(finder, choice.step),
 				     &nest->seldom);
+	is_vague |= loop_is_lonely(finder->candidates, finder->count,
+				   best_marker(finder, choice.step));
 	is_vague |= loop_is_elsewhere(&finder->groups,
 				      best_marker(finder, choice.step));
 	is_vague |= loop_is_in_few(&finder->groups,

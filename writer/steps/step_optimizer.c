@@ -255,6 +255,19 @@ static bool covers(const struct step_marks *ranges, const struct kind *kind,
 	       stream->count * COVERS_LEAST;
 }
 
+/* Optimizers that always step in turn do so less often than the level turns:
+ * that is a part of what lies between (a critic's pass, and an actor's). */
+static bool is_part_of_round(const struct step_marks *ranges,
+			     const struct kind *kind, const struct turns *of,
+			     const struct step_marks *stream, size_t turns)
+{
+	const size_t rounds = of->lines ? kind->steps / of->lines : 0;
+
+	return of->is_in_turn && stream != ranges && rounds >= STEPS_LEAST &&
+	       turns > rounds + rounds / 20 + MISSING_MOST &&
+	       covers(ranges, kind, stream);
+}
+
 /* --- the level that ends with an optimizer's step ------------------------- */
 
 static int compare(const void *left, const void *right)
@@ -409,8 +422,11 @@ enum step_optimizer step_optimizer_find(struct writer_state *state,
 	if (kinds.steps < STEPS_LEAST || kinds.is_alike)
 		return OPTIMIZER_NONE;
 	of_most = count_turns(ranges, &most, *stream, ticks);
-	if (turns + turns / 20 + MISSING_MOST >= most.steps &&
-	    of_most.count > 1) {
+	if (is_part_of_round(ranges, &most, &of_most, *stream, turns)) {
+		found = most;
+		every = of_most.lines;
+	} else if (turns + turns / 20 + MISSING_MOST >= most.steps &&
+		   of_most.count > 1) {
 		if (!of_most.is_in_turn)
 			return OPTIMIZER_DOUBT;
 		found = most;

@@ -176,6 +176,32 @@ static void test_a_report_that_calls_it_again(void **unused)
 
 /* Two lines of each turn run one region: that tells of no turns without what
  * comes once. */
+/* Molecules: a list each 20 steps, from its own loop, is made once before the
+ * first, too, from elsewhere. */
+static void test_a_list_that_is_made_before_the_loop(void **state)
+{
+	(void)state;
+	hit(1, 0, 0);
+	hit(2, 0, 0);
+	hit(3, 0, 0);
+	for (size_t i = 0; i < count; i++) {
+		marks[i].caller = (uint16_t)(20 + i);
+		marks[i].depth = 0;
+	}
+	for (size_t step = 0; step < 250; step++) {
+		hit(4, 7, 1);
+		if (step && step % 20 == 0) {
+			hit(1, 7, 1);
+			hit(2, 8, 2);
+			hit(3, 8, 2);
+		}
+		hit(5, 9, 2);
+		hit(6, 7, 1);
+		hit(7, 10, 2);
+	}
+	expect_steps(250);
+}
+
 static void test_one_region_twice_in_each_turn(void **unused)
 {
 	(void)unused;
@@ -398,6 +424,8 @@ int main(void)
 		cmocka_unit_test_setup(test_reports_after_round_numbers,
 				       set_up),
 		cmocka_unit_test_setup(test_a_report_that_calls_it_again,
+				       set_up),
+		cmocka_unit_test_setup(test_a_list_that_is_made_before_the_loop,
 				       set_up),
 		cmocka_unit_test_setup(test_one_region_twice_in_each_turn,
 				       set_up),
