@@ -129,7 +129,9 @@ def test_the_folder_is_removed():
     process = subprocess.Popen(
         [harness.program("hostile"), "calm", "3000"], stdout=subprocess.PIPE,
         stderr=subprocess.PIPE, text=True,
+        # What is written down at once may be all that there was when it is noticed.
         env=harness.clean_environment() | {"LD_PRELOAD": harness.LIBRARY,
+                                           "TRACEPROF_ENCODE": "late",
                                            "TRACEPROF_DIR": target})
     harness.wait_for_file(target, process)
     shutil.rmtree(target)

@@ -163,8 +163,11 @@ TURNS_OF_BLOCKS = 2000000
 
 
 def blocks(*how, check=True, encode="live"):
+    """In one file, however many come before they are thinned: the cheaper they are
+    here, the more."""
     return harness.traced("many_blocks", TURNS_OF_BLOCKS, *how, check=check,
                           env=THIN | {"TRACEPROF_MALLOC": "all",
+                                      "TRACEPROF_MAX_MB": "0",
                                       "TRACEPROF_ENCODE": encode})
 
 
