@@ -79,6 +79,11 @@ def test_callers_that_are_missing_are_said():
         said = verdict(made(threads_(700) + stack(700, 0, 9000, "mine"), OURS | sampling))
         expect_equal(f"but {cut} samples lie too deep for their outermost callers" in said,
                      is_said, said)
+    # No name, so no line of it that took more.
+    waits = stack(700, 0, 50, "mine") + [slice_("wait: recv", 50, 9950, cat="wait")]
+    said = verdict(made(threads_(700) + waits, OURS | {
+        "sampling": {"cut_stacks": 50, "timed": 10}}))
+    expect("too deep" not in said and "most processor time" not in said, said)
 
 
 def test_what_is_not_recorded_is_not_called_code():

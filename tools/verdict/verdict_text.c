@@ -546,6 +546,15 @@ static unsigned int add_cut(struct text_buffer *lines,
 			metadata->cut_stacks);
 }
 
+static unsigned int add_sampled(struct text_buffer *lines,
+				const struct verdict *verdict, enum names names,
+				unsigned int columns)
+{
+	const unsigned int named = add_names(lines, verdict, names, columns);
+
+	return named ? named + add_cut(lines, verdict, columns) : 0;
+}
+
 static bool is_found(const struct verdict *verdict, const char *rule)
 {
 	for (size_t at = 0; at < verdict->count; at++)
@@ -597,8 +606,7 @@ static unsigned int add_head(struct text_buffer *text,
 	used += add_behind(text, verdict, columns);
 	/* The program's own lines first: they are what can be changed. */
 	if (left_out < 3)
-		used += sampled ? add_names(text, verdict, sampled, columns) +
-					  add_cut(text, verdict, columns)
+		used += sampled ? add_sampled(text, verdict, sampled, columns)
 				: add_lines(text, verdict, columns);
 	if (left_out < 2)
 		used += add_phases(text, verdict, columns);
