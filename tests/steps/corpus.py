@@ -34,6 +34,7 @@ import strangers
 import travellers
 import visitors
 import wanderers
+from prepared import files, write
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 ROOT = os.path.dirname(os.path.dirname(HERE))
@@ -382,11 +383,6 @@ gen-vel = yes
 """
 
 
-def write(folder, name, text):
-    with open(os.path.join(folder, name), "w", encoding="utf-8") as file:
-        file.write(text)
-
-
 def gromacs(folder):
     write(folder, "topol.top", TOPOLOGY)
     write(folder, "md.mdp", MD)
@@ -504,14 +500,6 @@ O.engines = [ForceResetter(), InsertionSortCollider([Bo1_Sphere_Aabb(), Bo1_Face
 O.dt = .5 * PWaveTimeStep()
 O.run(300, True)
 """
-
-
-def files(command, **texts):
-    def prepare(folder):
-        for name, text in texts.items():
-            write(folder, name.replace("_", "."), text)
-        return command
-    return prepare
 
 
 def minimised(folder):

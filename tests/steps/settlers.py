@@ -22,6 +22,8 @@ import random
 import re
 import subprocess
 
+from prepared import files, script, write
+
 
 def is_open(name):
     return int(hashlib.md5(name.encode()).hexdigest(), 16) % 2 == 0
@@ -331,23 +333,6 @@ for k in range(20):
     astroscrappy.detect_cosmics(i, niter=4)
 """),
 }
-
-
-def write(folder, name, text):
-    with open(os.path.join(folder, name), "w", encoding="utf-8") as file:
-        file.write(text)
-
-
-def files(command, **texts):
-    def prepare(folder):
-        for name, text in texts.items():
-            write(folder, name.replace("_", "."), text)
-        return command
-    return prepare
-
-
-def script(text):
-    return lambda _: ["Rscript", "-e", text]
 
 
 def pictures(count, *command, size="400x300", last=()):

@@ -9,6 +9,8 @@ ase.  Debian packages: bart, iqtree, imagemagick, r-cran-data.table, r-cran-rtsn
 import random
 import subprocess
 
+from prepared import script
+
 ROWS = """import numpy
 r = numpy.random.default_rng(1)
 x = r.normal(size=(3000, 12)).astype("float32")
@@ -134,10 +136,6 @@ def trees(folder):
         file.write("24 1500\n" + "".join(f"t{i:<9}{''.join(row)}\n"
                                          for i, row in enumerate(rows)))
     return ["iqtree2", "-s", "in.phy", "-m", "JC", "-nt", "2", "-n", "50", "-seed", "1"]
-
-
-def script(text):
-    return lambda _: ["Rscript", "-e", text]
 
 
 OTHERS = {

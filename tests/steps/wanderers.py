@@ -15,6 +15,8 @@ iterations of its fields.  Of gensim, hmmlearn and proxsuite no thread may be Op
 
 import os
 
+from prepared import write
+
 ROWS = """import numpy
 r = numpy.random.default_rng(11)
 x = r.normal(size=(3000, 12)).astype("float32")
@@ -469,11 +471,6 @@ with torch.no_grad():
 }
 
 PYTHON = LIBRARIES | TORCHES
-
-
-def write(folder, name, text):
-    with open(os.path.join(folder, name), "w", encoding="utf-8") as file:
-        file.write(text)
 
 
 def pages(folder):

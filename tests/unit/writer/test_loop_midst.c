@@ -3,16 +3,7 @@
  * test_loop_midst.c - what some turns have in several places is done by them:
  * the turns are the step, however much that is, and wherever the run ends.
  */
-#include "tests/unit/cmocka_base.h"
-
-#include "writer/loops/loop_nest.h"
-#include <errno.h>
-#include <stdlib.h>
-
-#define MARKS_MAX 20000u
-
-static struct loop_mark marks[MARKS_MAX];
-static size_t count;
+#include "tests/unit/loop_marks.h"
 
 static int set_up(void **state)
 {
@@ -21,30 +12,10 @@ static int set_up(void **state)
 	return 0;
 }
 
-static void hit(uint64_t id)
-{
-	assert_true(count < MARKS_MAX);
-	marks[count] = (struct loop_mark){.id = id,
-					  .ticks = count * 1000,
-					  .end_ticks = count * 1000 + 900};
-	count++;
-}
-
 static void hits(uint64_t first, uint64_t last)
 {
 	for (uint64_t id = first; id <= last; id++)
 		hit(id);
-}
-
-static int find(struct loop_nest *nest)
-{
-	void *room = NULL;
-	int rc;
-
-	assert_int_equal(posix_memalign(&room, 64, loop_nest_room(count)), 0);
-	rc = loop_nest_find(marks, count, room, nest);
-	free(room);
-	return rc;
 }
 
 static void expect_steps(size_t steps)
