@@ -13,12 +13,14 @@ EXPORT int InitializeInjection(void);
 #ifdef HAVE_CUPTI
 
 #include "collector/system/clock.h"
+#include "collector/system/loader.h"
 #include "collector/system/log.h"
 #include "collector/steps/steps.h"
 #include "preload/cuda/caching_allocator.h"
 #include "preload/cuda/cuda_calls.h"
 #include "preload/cuda/cupti_buffers.h"
 #include "preload/cuda/cupti_clock.h"
+#include "preload/cuda/cupti_neighbour.h"
 #include "preload/cuda/cupti_pinned.h"
 #include "preload/cuda/cupti_record.h"
 #include "preload/cuda/cupti_share.h"
@@ -236,6 +238,16 @@ static void tell_versions(const struct session *session, uint32_t version)
 	}
 }
 
+/* Those who look in libcupti alone. */
+static void let_others_find_us(void)
+{
+	const bool keeps_forks_out = loader_enter();
+
+	cupti_hooks_lead(cupti_library_handle());
+	if (keeps_forks_out)
+		loader_leave();
+}
+
 /* True: records will come. */
 static bool attach(struct session *session, bool late)
 {
@@ -262,6 +274,8 @@ static bool attach(struct session *session, bool late)
 		return false;
 	if (cupti_share_is_on())
 		session_note(session, "CUPTI is shared with others that ask");
+	else
+		let_others_find_us();
 	store_relaxed(&gpu->source, GPU_SOURCE_CUPTI);
 	store_relaxed(&gpu->is_live, 1);
 	if (!is_late) {

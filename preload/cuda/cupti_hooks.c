@@ -4,7 +4,10 @@
  * takes it over.
  *
  * Each tells preload/cuda/cupti_neighbour.c and goes on to the libcupti that
- * the calling file was linked with.  Our own calls don't come here.
+ * the calling file was linked with.  Our own calls don't come here.  Who looks
+ * in libcupti alone, by dlopen() and dlsym() as JAX's profiler does, would come
+ * past them: where CUPTI is ours that library's own table of symbols, in this
+ * process's memory, leads here.  What was looked up before goes past as ever.
  *
  * Only names that every CUPTI has: of newer ones a program asks whether they
  * are there, and these would always be.
@@ -14,8 +17,152 @@
 #ifdef HAVE_CUPTI
 
 #include "collector/system/loader.h"
+#include "collector/system/page_size.h"
+#include "preload/process/object_tables.h"
 #include "preload/process/quiet.h"
 #include <dlfcn.h>
+#include <elf.h>
+#include <string.h>
+#include <sys/mman.h>
+
+/* X(name): the functions that have a hook. */
+/* clang-format off */
+#define CUPTI_HOOKED(X)							\
+	X(cuptiSubscribe)						\
+	X(cuptiUnsubscribe)						\
+	X(cuptiActivityRegisterTimestampCallback)			\
+	X(cuptiActivityRegisterCallbacks)				\
+	X(cuptiActivityEnable)						\
+	X(cuptiActivityDisable)						\
+	X(cuptiFinalize)
+/* clang-format on */
+
+enum hooked {
+#define X(name) AT_##name,
+	CUPTI_HOOKED(X)
+#undef X
+		HOOKED
+};
+
+static const char words[][48] = {
+#define X(name) #name,
+	CUPTI_HOOKED(X)
+#undef X
+};
+
+/* Where they are; NULL the table has the library's own. */
+static void *_Atomic originals[HOOKED];
+
+struct place {
+	uintptr_t base;
+	struct object_tables tables;
+	int protection; /* of the part that holds the symbols */
+};
+
+static int part_protection(const struct dl_phdr_info *file, uintptr_t at)
+{
+	for (int i = 0; i < file->dlpi_phnum; i++) {
+		const ElfW(Phdr) *part = &file->dlpi_phdr[i];
+
+		if (part->p_type == PT_LOAD &&
+		    at - file->dlpi_addr - part->p_vaddr < part->p_memsz)
+			return (part->p_flags & PF_R ? PROT_READ : 0) |
+			       (part->p_flags & PF_W ? PROT_WRITE : 0) |
+			       (part->p_flags & PF_X ? PROT_EXEC : 0);
+	}
+	return 0;
+}
+
+static int look(struct dl_phdr_info *file, size_t bytes, void *arg)
+{
+	struct place *place = arg;
+
+	(void)bytes;
+	if (file->dlpi_addr != place->base)
+		return 0;
+	object_tables_of(file, &place->tables);
+	if (place->tables.symbols)
+		place->protection =
+			part_protection(file, (uintptr_t)place->tables.symbols);
+	return 1;
+}
+
+static int hooked(const char *name)
+{
+	for (int i = 0; i < HOOKED; i++) {
+		if (!strcmp(name, words[i]))
+			return i;
+	}
+	return -1;
+}
+
+static void lead(const struct place *place, ElfW(Sym) * symbol, uint32_t count)
+{
+	void *const hooks[HOOKED] = {
+#define X(name) [AT_##name] = (void *)name,
+		CUPTI_HOOKED(X)
+#undef X
+	};
+
+	for (ElfW(Sym) *end = symbol + count; symbol < end; symbol++) {
+		int at;
+
+		if (!symbol->st_shndx || !symbol->st_value)
+			continue;
+		at = hooked(place->tables.strings + symbol->st_name);
+		if (at < 0)
+			continue;
+		/* RELEASE pairs with ACQUIRE in led_from():
+		 * before anybody can be led here. */
+		atomic_store_explicit(&originals[at],
+				      (void *)(place->base + symbol->st_value),
+				      memory_order_release);
+		symbol->st_value = (uintptr_t)hooks[at] - place->base;
+	}
+}
+
+bool cupti_hooks_lead(void *handle)
+{
+	struct link_map *map = NULL;
+	struct place place = {0};
+	uintptr_t from, bytes;
+	ElfW(Sym) * symbols;
+	uint32_t count;
+
+	if (dlinfo(handle, RTLD_DI_LINKMAP, &map) || !map->l_addr)
+		return false;
+	place.base = map->l_addr;
+	if (!dl_iterate_phdr(look, &place) || !place.protection ||
+	    !place.tables.strings || !place.tables.hash)
+		return false;
+	symbols = (ElfW(Sym) *)(uintptr_t)place.tables.symbols;
+	count = object_tables_symbols(place.tables.hash);
+	from = page_of((uintptr_t)symbols);
+	bytes = align_up((uintptr_t)(symbols + count), page_bytes()) - from;
+	if (mprotect((void *)from, bytes, place.protection | PROT_WRITE))
+		return false;
+	lead(&place, symbols, count);
+	mprotect((void *)from, bytes, place.protection);
+	return true;
+}
+
+static void *led_from(const char *name)
+{
+	const int at = hooked(name);
+
+	/* ACQUIRE pairs with RELEASE in lead(). */
+	return at < 0 ? NULL
+		      : atomic_load_explicit(&originals[at],
+					     memory_order_acquire);
+}
+
+/* --- what a hook goes on to ----------------------------------------------- */
+
+/* What a look-up found; where that library's table leads here, its own. */
+static void *unled(void *found, const char *name, const void *self)
+{
+	return found == self ? led_from(name) : found;
+}
 
 /* As the loader would have bound the caller: by its own libraries, else by the
  * next in the global scope, else whichever is there. */
@@ -34,12 +181,12 @@ static void *find(uintptr_t caller, const char *name, const void *self)
 	}
 	/* A program's own handle stands for the global scope: we are in it. */
 	if (!found || found == self)
-		found = dlsym(RTLD_NEXT, name);
+		found = unled(dlsym(RTLD_NEXT, name), name, self);
 	for (int i = 0; i < 2 && !found; i++) {
 		own = dlopen(loaded[i], RTLD_LAZY | RTLD_NOLOAD);
-		found = own ? dlsym(own, name) : NULL;
+		found = own ? unled(dlsym(own, name), name, self) : NULL;
 	}
-	return found;
+	return found ? found : led_from(name);
 }
 
 static COLD void *original(uintptr_t caller, const char *name, const void *self)

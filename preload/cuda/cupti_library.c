@@ -275,6 +275,11 @@ static int open_library(const char *wanted, char *path, size_t bytes)
 	return 0;
 }
 
+void *cupti_library_handle(void)
+{
+	return library;
+}
+
 void *cupti_library_symbol(const char *name)
 {
 	return dlsym(library, name);

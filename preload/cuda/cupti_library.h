@@ -61,6 +61,9 @@ extern struct cupti_functions cupti __attribute__((visibility("hidden")));
  * `path` gets what was opened, or what was wrong. */
 int cupti_library_open(const char *wanted, char *path, size_t bytes);
 
+/* The loader's, once it is open. */
+void *cupti_library_handle(void);
+
 /* Another function of it; NULL it has none. */
 void *cupti_library_symbol(const char *name);
 

@@ -20,8 +20,8 @@
  * Older Kinetos keep the subscription for the life of the process.  Records
  * need none; what callbacks tell is missing from then on.
  *
- * Who finds CUPTI's functions by dlopen() is not seen.  It is noticed by
- * CUPTI's silence (cupti_flush.c) and by buffers that a forced flush doesn't
+ * Who found CUPTI's functions by dlopen() before us is not seen.  It is noticed
+ * by CUPTI's silence (cupti_flush.c) and by buffers that a forced flush doesn't
  * bring back; then they are its for good.
  *
  * What the rest of preload/cuda/ asks is in cupti_source.h; here are its calls.
@@ -45,6 +45,11 @@ void cupti_neighbour_registered(CUpti_BuffersCallbackRequestFunc request,
 void cupti_neighbour_timed(CUpti_TimestampCallbackFunc clock);
 void cupti_neighbour_turned(uint32_t kind, bool on);
 void cupti_neighbour_finalised(void);
+
+/* Who looks functions up in that libcupti alone finds the hooks, too.  Once;
+ * false: its table of symbols can't be changed, and stays.  Takes the loader's
+ * lock. */
+bool cupti_hooks_lead(void *handle);
 
 #endif
 #endif

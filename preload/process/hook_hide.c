@@ -58,23 +58,6 @@ static const struct hook_range *range_of(const struct hook_range *ranges,
 	return NULL;
 }
 
-/* How many symbols there are: the last one ends the last chain. */
-static uint32_t count_symbols(const uint32_t *hash)
-{
-	const uint32_t buckets = hash[0], first = hash[1];
-	const uint32_t *bucket = hash + 4 + 2 * hash[2];
-	const uint32_t *chain = bucket + buckets;
-	uint32_t last = 0;
-
-	for (uint32_t i = 0; i < buckets; i++)
-		last = bucket[i] > last ? bucket[i] : last;
-	if (last < first)
-		return first;
-	while (!(chain[last - first] & 1))
-		last++;
-	return last + 1;
-}
-
 static bool allow(const void *low, const void *high, int protection)
 {
 	const uintptr_t from = page_of((uintptr_t)low);
@@ -109,7 +92,7 @@ static bool hide_names(const struct hook_range *ranges, uint32_t count)
 	if (!own.symbols || !own.hash)
 		return false;
 	symbol = (ElfW(Sym) *)(uintptr_t)own.symbols;
-	end = symbol + count_symbols(own.hash);
+	end = symbol + object_tables_symbols(own.hash);
 	symbol += own.hash[1]; /* those before it are others' */
 	if (!allow(symbol, end, PROT_READ | PROT_WRITE | beside))
 		return false;

@@ -55,6 +55,23 @@ void object_tables_of(const struct dl_phdr_info *file,
 	}
 }
 
+/* The last symbol ends the last chain. */
+uint32_t object_tables_symbols(const uint32_t *hash)
+{
+	const uint32_t buckets = hash[0], first = hash[1];
+	const uint32_t *bucket = hash + 4 + 2 * hash[2];
+	const uint32_t *chain = bucket + buckets;
+	uint32_t last = 0;
+
+	for (uint32_t i = 0; i < buckets; i++)
+		last = bucket[i] > last ? bucket[i] : last;
+	if (last < first)
+		return first;
+	while (!(chain[last - first] & 1))
+		last++;
+	return last + 1;
+}
+
 /* As GNU's linker writes it: four numbers, a filter, the first symbol of each
  * bucket, and for each symbol its hash, whose lowest bit ends the bucket. */
 static bool is_exported(const struct object_tables *tables, const char *name,

@@ -42,6 +42,9 @@ void object_tables_read(uintptr_t base, const ElfW(Dyn) * entry,
 void object_tables_of(const struct dl_phdr_info *file,
 		      struct object_tables *tables);
 
+/* How many symbols a file has, by its GNU table of hashes. */
+uint32_t object_tables_symbols(const uint32_t *hash);
+
 /* True: a loaded file exports that name, or may.  dlsym() would allocate where
  * none does, in a program's own allocator, too, and leave a message for the
  * program's dlerror().  Takes the loader's lock. */

@@ -3,10 +3,11 @@
  * kineto_like.c - a program with a profiler of its own, which calls CUPTI in
  * the order in which torch.profiler's Kineto does.
  *
- *	kineto_like none|old|new after|first SESSIONS
+ *	kineto_like none|old|new|brief after|first SESSIONS
  *
  * "old" subscribes once, keeps that for good, and profiles nothing if it is
- * refused.  "new" (since August 2026) doesn't subscribe.  "first": before
+ * refused.  "new" (since August 2026) doesn't subscribe.  "brief" subscribes for
+ * each session, as JAX's does.  "first": before
  * anything of CUDA's is called, and the first session lies around its start.
  * Between two sessions the program goes on for a while.  Kernels are named by
  * what is going on: "before", "profiled", "between" and "after".
@@ -15,7 +16,8 @@
  *
  * CUPTI's functions are looked up as a program finds them that is linked to it,
  * so that whoever stands in front is called; with UNSEEN set in its library
- * alone, as JAX's plug-in does it.  Exit status 77 without CUPTI.
+ * alone, and with LATE only when it needs them, as JAX's plug-in does it.  Exit
+ * status 77 without CUPTI.
  */
 #include "driver_client.h"
 
@@ -54,6 +56,7 @@ static const char module_text[] =
 #define CUPTI_FUNCTIONS(X)                                                     \
 	X(cuptiGetVersion, (uint32_t *))                                       \
 	X(cuptiSubscribe, (void **, void (*)(void), void *))                   \
+	X(cuptiUnsubscribe, (void *))                                          \
 	X(cuptiEnableCallback, (uint32_t, void *, int, uint32_t))              \
 	X(cuptiActivityRegisterTimestampCallback, (uint64_t(*)(void)))         \
 	X(cuptiActivityRegisterCallbacks,                                      \
@@ -180,10 +183,10 @@ static uint8_t has_threads_buffers(void)
 	return value;
 }
 
+static void *subscriber;
+
 static int subscribe(void)
 {
-	static void *subscriber;
-
 	if (cupti.cuptiSubscribe(&subscriber, called, NULL))
 		return 0;
 	return !cupti.cuptiEnableCallback(1, subscriber, RESOURCE,
@@ -210,7 +213,8 @@ static void start(void)
 	driver_check(cupti.cuptiActivityRegisterCallbacks(lend, take),
 		     "its buffers");
 	stall();
-	settings += has_threads_buffers() != threads_buffers;
+	if (!getenv("LATE"))
+		settings += has_threads_buffers() != threads_buffers;
 	for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++)
 		driver_check(cupti.cuptiActivityEnable(kinds[i]), "its kinds");
 	stall();
@@ -265,21 +269,29 @@ int main(int argc, char **argv)
 {
 	const int is_first = argc > 2 && !strcmp(argv[2], "first");
 	const int sessions = argc > 3 ? atoi(argv[3]) : 0;
+	const int is_late = getenv("LATE") != NULL;
+	const int is_brief = argc > 1 && !strcmp(argv[1], "brief");
 	int works = argc > 1 && strcmp(argv[1], "none") != 0;
 
-	if (works && !find_cupti())
+	if (works && !is_late && !find_cupti())
 		return NO_DRIVER;
-	if (works)
+	if (works && !is_late)
 		threads_buffers = has_threads_buffers();
 	if (!is_first) {
 		start_cuda();
 		launch("before", LAUNCHES);
 	}
+	if (works && is_late && !find_cupti())
+		return NO_DRIVER;
 	if (works && !strcmp(argv[1], "old") && !subscribe()) {
 		puts("refused");
 		works = 0;
 	}
 	for (int i = 0; i < sessions; i++) {
+		if (is_brief && !subscribe()) {
+			puts("refused");
+			works = 0;
+		}
 		if (works)
 			start();
 		if (!module)
@@ -287,6 +299,9 @@ int main(int argc, char **argv)
 		launch("profiled", LAUNCHES);
 		if (works)
 			stop();
+		if (is_brief && works)
+			driver_check(cupti.cuptiUnsubscribe(subscriber),
+				     "cuptiUnsubscribe");
 		go_on(i + 1 < sessions ? "between" : "after");
 	}
 	puts("done");
