@@ -13,6 +13,7 @@
 #include <dlfcn.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/auxv.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
@@ -26,8 +27,42 @@ static char **make_list(size_t count, size_t entry_bytes)
 	return list == MAP_FAILED ? NULL : list;
 }
 
+/* Nsight Compute refuses to start where CUDA's variable is anybody's; its own
+ * commands may be started by one that we are in, and start the program. */
+static COLD bool is_nsights(void)
+{
+	static const char commands[][16] = {"ncu", "nv-nsight-cu",
+					    "TreeLauncher"};
+	const char *path = (const char *)getauxval(AT_EXECFN);
+	const char *slash = path ? strrchr(path, '/') : NULL;
+	const char *name = slash ? slash + 1 : path;
+
+	for (int i = 0; name && i < 3; i++) {
+		if (!strncmp(name, commands[i], strlen(commands[i])))
+			return true;
+	}
+	return getenv("NV_COMPUTE_PROFILER_PERFWORKS_DIR") ||
+	       getenv("NV_NSIGHT_INJECTION_TRANSPORT_TYPE");
+}
+
+/* What a process before this one announced. */
+static COLD void withdraw(const char *variable)
+{
+	const size_t len = strlen(variable);
+	char **to = environ;
+
+	for (char **from = environ; *from; from++) {
+		if (!strncmp(*from, variable, len) && (*from)[len] == '=' &&
+		    !strcmp(*from + len + 1, process_own_path()))
+			continue;
+		*to++ = *from;
+	}
+	*to = NULL;
+}
+
 void injection_announce(const char *variable)
 {
+	static START_DATA enum { UNKNOWN, ANYBODYS, NSIGHTS } is;
 	const char *path = process_own_path();
 	const size_t name_len = strlen(variable);
 	const size_t bytes = name_len + 1 + strlen(path) + 1;
@@ -35,7 +70,15 @@ void injection_announce(const char *variable)
 	char **list;
 	char *entry;
 
-	if (!environ || !path[0] || getenv(variable))
+	if (!environ || !path[0])
+		return;
+	if (is == UNKNOWN)
+		is = is_nsights() ? NSIGHTS : ANYBODYS;
+	if (is == NSIGHTS) {
+		withdraw(variable);
+		return;
+	}
+	if (getenv(variable))
 		return;
 	while (environ[count])
 		count++;

@@ -11,7 +11,8 @@
 
 #include "collector/system/base.h"
 
-/* From the constructor alone: sets `variable` to our path, unless it is set. */
+/* From the constructor alone: sets `variable` to our path, unless it is set, or
+ * unsets it under a tool that doesn't start beside anybody. */
 void injection_announce(const char *variable);
 
 /* False: we were loaded by a variable that was inherited, behind the program's

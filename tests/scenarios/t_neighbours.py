@@ -4,6 +4,7 @@
 import collections
 import concurrent.futures
 import os
+import shutil
 
 import harness
 from harness import expect, expect_equal, plain, same
@@ -69,6 +70,18 @@ def test_calls_without_callbacks_lack_their_stacks():
 
 def test_a_profiler_that_does_not_ask():
     expect_handed_over(profiled("new", "after", 2), LAUNCHES, 2)
+
+
+def test_a_profiler_that_looks_in_libcupti_alone():
+    """As JAX's does, by dlopen() and dlsym(), when it is asked for: it is seen all the
+    same, and CUPTI and its callbacks come back."""
+    run = profiled("brief", "after", 2, UNSEEN=1, LATE=1)
+    expect_handed_over(run, LAUNCHES, 2)
+    expect(not any("keeps CUPTI's subscription" in note
+                   for note in run.trace.meta["notes"]), run.trace.meta["notes"])
+    for kind, sessions in (("old", 1), ("new", 2)):
+        expect_handed_over(profiled(kind, "after", sessions, UNSEEN=1, LATE=1), LAUNCHES,
+                           sessions)
 
 
 def test_settings_are_as_they_were():
@@ -316,6 +329,28 @@ def test_who_does_not_share_is_told_so():
     expect("doesn't share CUPTI and is refused: TRACEPROF_CUPTI_SHARE=off" in run.stderr,
            run.stderr)
     expect_equal(names(run.trace)["before"], LAUNCHES)
+
+
+def test_nsights_command_finds_nobodys_variable():
+    """`ncu` refuses to start where CUDA's variable is anybody's: what it inherited from
+    a shell, say; nor under it, where it has set its own.  Another tool's stays."""
+    plain, name = harness.program("variables"), "CUDA_INJECTION64_PATH"
+    ncu, helper = (os.path.join(harness.folder(), command)
+                   for command in ("ncu", "TreeLauncherSubreaper"))
+    for command in (ncu, helper):
+        shutil.copy(plain, command)
+
+    def inside(*command, **env):
+        run = harness.traced(*command, env=env)
+        return [line for line in run.stdout.splitlines() if line.startswith(name)]
+
+    ours = [f"{name}={harness.LIBRARY}"]
+    expect_equal(inside(plain), ours)
+    expect_equal(inside(plain, ncu), [])
+    expect_equal(inside(plain, helper), [])
+    expect_equal(inside(ncu, plain), ours)
+    expect_equal(inside(plain, plain, NV_COMPUTE_PROFILER_PERFWORKS_DIR="/nsight"), [])
+    expect_equal(inside(ncu, **{name: "/tool.so"}), [f"{name}=/tool.so"])
 
 
 def loaded(name):
