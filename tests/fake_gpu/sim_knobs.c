@@ -125,6 +125,7 @@ static int read_number(const char *name, const char *value)
 		{"MIG", &knobs.mig},
 		{"CAPTURED_MEMORY", &knobs.captured_memory},
 		{"GRAPH_IDS", &knobs.graph_ids},
+		{"BODY", &knobs.body},
 		{"THREAD_RACE", &knobs.thread_race},
 		{"CARRY_OVER", &knobs.carry_over},
 		{"HANG_ENABLE", &knobs.hang_enable},

@@ -94,8 +94,17 @@ static void copy_memory(const struct sim_work *work)
 			from + row * work->from_pitch, work->bytes);
 }
 
+/* All nodes but a graph's first are a loop's body. */
+static int is_body(const struct sim_work *work)
+{
+	return sim_knobs()->body && work->graph &&
+	       (uint32_t)work->graph_node > 1;
+}
+
 static uint32_t correlation_of(const struct sim_work *work)
 {
+	if (is_body(work))
+		return 0;
 	return work->graph ? activity_graph_correlation(sim_call_correlation())
 			   : sim_call_correlation();
 }

@@ -1,11 +1,12 @@
 # SPDX-License-Identifier: MIT
 """A GPU that is seconds behind the host: each window has all of its kernels."""
 
+import collections
 import time
 
 import harness
 from harness import command, expect, expect_equal, traced
-from t_cuda import FAKE, calls, killed, need, on_gpu
+from t_cuda import FAKE, STEPS, THREADS, calls, killed, need, on_gpu
 
 MS = 1000000
 
@@ -198,6 +199,23 @@ def test_a_graph_whose_size_is_forgotten_is_said():
     launched, _, unsized, said = of_many_graphs(17000)
     expect_equal((launched, unsized), (1, 1))
     expect("whether all kernels are here of 1 launches of graphs" in said, said)
+
+
+def test_work_that_the_gpu_decides_about_has_its_launch():
+    """The body of a graph's loop comes without correlation id (XLA makes such graphs).
+    It is linked by its graph and time: each launch to its three kernels, live, in any
+    order, and after a kill; where the GPU is behind it is of none rather than of
+    another's."""
+    for more in ({}, {"SIMGPU_OOO": 1}, {"TRACEPROF_ENCODE": "late"}):
+        trace = on_gpu(STEPS, THREADS, SIMGPU_BODY=1, **more).trace
+        gpu = trace.meta["gpu"]
+        expect_equal((gpu["unlinked"], gpu["missing_kernels"]), (0, 0), f"{more}: {gpu}")
+        each = collections.Counter(
+            kernel["args"]["correlation"] for kernel in trace.slices(cat="kernel")
+            if kernel["args"].get("graph id"))
+        launches = {call["args"]["correlation"]
+                    for call in trace.slices("cudaGraphLaunch")}
+        expect_equal((set(each), set(each.values())), (launches, {3}), f"{more}")
 
 
 def test_a_pause_in_a_graph_is_not_its_end():

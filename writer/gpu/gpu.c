@@ -43,6 +43,7 @@ void gpu_end(struct writer_state *state)
 	gpu_rows_free(&gpu->annotations);
 	gpu_links_free(&gpu->links);
 	gpu_marks_free(&gpu->marks);
+	gpu_runs_free(&gpu->runs);
 	state->gpu = NULL;
 }
 
@@ -65,6 +66,8 @@ void gpu_scan(struct writer_state *state, const struct event *event)
 		gpu_launches_add(&state->gpu->launches, event);
 	else if (event->kind == EVENT_GPU_EVENT)
 		scan_mark(state, event);
+	else
+		gpu_runs_note(&state->gpu->runs, event);
 }
 
 void gpu_look(struct writer_state *state)
@@ -312,10 +315,27 @@ static bool move_to_gpu(struct writer_state *state, struct ring_reader *reader,
 	return false;
 }
 
+/* Work of a graph that has none of its own.  False: it waits until all before
+ * its end has come, as of the last pass. */
+static bool find_run(struct writer_state *state, struct ring_reader *reader,
+		     const struct event *event, uint64_t *correlation)
+{
+	struct gpu *gpu = state->gpu;
+
+	if (!gpu_runs_wants(event))
+		return true;
+	if (event->end_ticks >= gpu->settled_ticks && is_young(state, event) &&
+	    hold(state, reader, event, NULL))
+		return false;
+	*correlation = gpu_runs_find(&gpu->runs, &gpu->launches, event);
+	((struct event *)event)->gpu.correlation = *correlation;
+	return true;
+}
+
 bool gpu_take(struct writer_state *state, struct ring_reader *reader,
 	      const struct event *event)
 {
-	const uint64_t correlation = correlation_of(event);
+	uint64_t correlation = correlation_of(event);
 	struct gpu_launch *launch;
 	enum event_place place;
 
@@ -327,6 +347,8 @@ bool gpu_take(struct writer_state *state, struct ring_reader *reader,
 	}
 	if (!gpu_is_reader(reader) && may_wait(state))
 		return move_to_gpu(state, reader, event);
+	if (!find_run(state, reader, event, &correlation))
+		return true;
 	launch = gpu_launches_find(&state->gpu->launches, correlation);
 	if (((correlation && !launch) || lacks_mark(state, event)) &&
 	    is_young(state, event) && hold(state, reader, event, launch))

@@ -7,6 +7,7 @@
 #include "writer/gpu/gpu_links.h"
 #include "writer/gpu/gpu_pinned.h"
 #include "writer/gpu/gpu_rows.h"
+#include "writer/gpu/gpu_runs.h"
 #include "writer/state/writer_state.h"
 
 /* Readers by their threads' tids, as of a pass: threads come and go by the
@@ -24,6 +25,7 @@ struct gpu {
 	struct gpu_rows annotations; /* the same lanes, of annotations */
 	struct gpu_links links;
 	struct gpu_marks marks;
+	struct gpu_runs runs;
 	int64_t allocated[GPU_DEVICES_MAX]; /* bytes, by device */
 	struct gpu_pinned pinned;
 	struct array memory; /* of struct event: allocations of this pass */
