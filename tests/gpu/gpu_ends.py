@@ -2,11 +2,11 @@
 """Ends a process in one of many ways right after its last kernel.
 
     gpu_ends.py WAY [DEVICE]    return, exit, thread, os_exit, sigterm,
-                                exception, abort, workers, profiler
+                                exception, abort, workers, profiler, killed
 
 The last kernel's name contains "cosh"; the GPU has finished it.  `workers`
 loads its data in forked processes first; `profiler` ends after torch.profiler
-was used.
+was used; `killed` says each step that has ended, and ends by kill -9.
 """
 
 import os
@@ -49,12 +49,25 @@ def profiled(device):
     print("kernels for torch.profiler", len(kernels))
 
 
-def main(way, device="cuda"):
+def killed(device, steps):
+    for step in range(steps):
+        torch.cuda.nvtx.range_push("step") if device == "cuda" else None
+        last_kernel(device)
+        torch.cuda.nvtx.range_pop() if device == "cuda" else None
+        print("step", step, flush=True)
+        time.sleep(0.02)
+    os.kill(os.getpid(), signal.SIGKILL)
+
+
+def main(way, device="cuda", steps="0"):
     torch.ones(8, device=device).sum().item()
+    if way == "killed":
+        killed(device, int(steps))
     if way == "workers":
         workers(device)
     if way == "profiler":
         profiled(device)
+        time.sleep(1)           # until CUPTI is another's again
     last_kernel(device)
     # Without a handover nothing is there yet, as after a kernel at the end.
     if way == "thread":

@@ -23,7 +23,8 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 ROOT = os.path.dirname(os.path.dirname(HERE))
 OURS = ("TRACEPROF", "LD_PRELOAD", "LD_LIBRARY_PATH", "OMP_", "SPY_",
         "CUDA_INJECTION", "NVTX_INJECTION")
-ARCHIVE_BYTES = 14 << 20        # of traces that go back
+ARCHIVE_BYTES = 14 << 20        # of traces that go back, in each
+TRACE_ARCHIVES = 2
 OWN_LINES = 5
 
 Result = collections.namedtuple("Result", "status stdout stderr seconds traces late")
@@ -224,22 +225,33 @@ class Machine:
     def pack(self):
         """What goes back, the first ones first, as far as there is room; after each
         part that has more of it."""
-        for name, paths in (("traces.tar.gz", self.kept),
-                            ("buffers.tar.gz", self.buffers)):
-            output = os.path.join(self.out, name)
+        for name, paths, most in (("traces", self.kept, TRACE_ARCHIVES),
+                                  ("buffers", self.buffers, 1)):
             if self.packed.get(name) == len(paths):
                 continue
             self.packed[name] = len(paths)
-            room = ARCHIVE_BYTES
-            with tarfile.open(output + ".new", "w:gz", compresslevel=1) as archive:
-                for path in paths:
-                    size = os.path.getsize(path)
-                    if size > room:
-                        self.log.write(f"left out of {name}: {path}, {size} bytes\n")
-                        continue
-                    room -= size
-                    archive.add(path, os.path.relpath(path, self.work))
-            os.replace(output + ".new", output)
+            for number in range(most):
+                paths = self.pack_some(name + (f"-{number + 1}" if number else ""), paths)
+                if not paths:
+                    break
+            for path in paths:
+                self.log.write(f"left out of {name}: {path}, "
+                               f"{os.path.getsize(path)} bytes\n")
+
+    def pack_some(self, name, paths):
+        """One archive; what it has no room for."""
+        output = os.path.join(self.out, name + ".tar.gz")
+        room, others = ARCHIVE_BYTES, []
+        with tarfile.open(output + ".new", "w:gz", compresslevel=1) as archive:
+            for path in paths:
+                size = os.path.getsize(path)
+                if size > room:
+                    others.append(path)
+                    continue
+                room -= size
+                archive.add(path, os.path.relpath(path, self.work))
+        os.replace(output + ".new", output)
+        return others
 
 
 def own_lines(result):

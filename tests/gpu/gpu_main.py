@@ -14,6 +14,7 @@ import gpu_checklist
 import gpu_experiments
 import gpu_kinds
 import gpu_machine
+import gpu_strangers
 import gpu_training
 
 # Name, the command it belongs to ("" both), function, seconds below which it is
@@ -51,18 +52,21 @@ PARTS = (
     ("long", "second", gpu_checklist.long_graph, 15, 80),
     ("torchrun", "second", gpu_checklist.torchrun, 20, 60),
     ("libraries", "second", gpu_checklist.libraries, 3, 40),
+    ("killed", "third", gpu_strangers.killed, 15, 60),
+    ("tools", "third", gpu_strangers.neighbours, 15, 120),
+    ("strangers", "third", gpu_strangers.strangers, 60, 400),
 )
 
 # Together less than the quarter of an hour for which a GPU is lent, its start and
 # the way there and back among them.
-SECONDS = {"first": 440, "second": 330, None: 540}
+SECONDS = {"first": 440, "second": 330, "third": 440, None: 540}
 
 
 def arguments():
     parser = argparse.ArgumentParser(prog="tests/gpu/run",
                                      description="See the head of tests/gpu/run.")
-    parser.add_argument("command", nargs="?", choices=["first", "second"],
-                        help="half of the parts; without it, all of them")
+    parser.add_argument("command", nargs="?", choices=["first", "second", "third"],
+                        help="a share of the parts; without it, all of them")
     parser.add_argument("--seconds", type=float)
     parser.add_argument("--only", default="", metavar="PART,...",
                         help=", ".join(name for name, *_ in PARTS))
