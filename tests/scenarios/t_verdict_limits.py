@@ -76,6 +76,12 @@ def idle(gap, **args):
                 **args)] if args else [])))
 
 
+def gpu_start(dur):
+    """No steps: a run of 1 ms, whose first call makes the GPU ready."""
+    return made([slice_("cudaMalloc", 0, dur, cat="cuda_runtime")]
+                + kernel("gemm", dur, STEP - dur))
+
+
 def streams(dur):
     return made(steps(lambda at, number: kernel("gemm", at, STEP - dur)
                       + kernel("gemm", at + STEP - dur, dur, 8)))
@@ -199,6 +205,7 @@ LIMITS = {
     "small-copies": (small_copies, 5.5, 5.6),
     "small-kernels": (kernels, 19, 20),
     "idle-alloc": (host("cudaMalloc", cat="cuda_runtime"), 49, 51),
+    "gpu-start": (gpu_start, 99, 101),
     "idle-openmp": (lambda gap: idle(gap, omp="parallel"), 111, 112),
     "idle-host": (idle, 111, 112),
     "exposed-comm": (host("MPI_Allreduce"), 49, 51),
@@ -290,3 +297,25 @@ def test_copies_of_a_run_without_steps_are_whole_ones():
 
 if __name__ == "__main__":
     harness.main()
+
+
+def test_what_is_got_before_the_first_kernel_is_got_once():
+    """The start of CUDA and a program's buffers are no allocation that it could keep."""
+    found = rules(gpu_start(500))
+    expect("idle-alloc" not in found, found)
+    late = made([slice_("cudaMalloc", 0, 10, cat="cuda_runtime")] + kernel("gemm", 10, 10)
+                + [slice_("cudaMalloc", 50, 500, cat="cuda_runtime")] + kernel("gemm", 600, 400))
+    expect("idle-alloc" in rules(late), rules(late))
+
+
+def test_one_step_alone_comes_at_no_period():
+    """The compiling of a first evaluation, in a step whose others of some period happen
+    to be a little slow; where the evaluation is slow each time, that is said."""
+    lengths = [STEP] * 120
+    lengths[9], lengths[49], lengths[89] = 900 * STEP, 1.4 * STEP, 1.4 * STEP
+    found = rules(made(steps(lengths=lengths)), causes=False)
+    expect("nth-step" not in found and "outliers" in found, found)
+    for number in range(9, 120, 10):
+        lengths[number] = (900 if number == 9 else 5) * STEP
+    found = {one["rule"]: one for one in judged(made(steps(lengths=lengths)))["findings"]}
+    expect("every 10th step" in found["nth-step"]["figure"], str(found))

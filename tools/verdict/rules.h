@@ -77,6 +77,7 @@
 #define NTH_EXCESS_MIN	   0.6	 /* of what slow steps take more */
 #define NTH_STEPS_MAX	   20000 /* so that looking for it is quick */
 #define NTH_TIMES_MIN	   3
+#define NTH_ALONE	   4 /* times what the others take more each */
 /* Steps in the last part of a file, to judge it by them. */
 #define HOST_SHARE_MIN	   0.05 /* of what CUPTI tells, to look for it there */
 #define LAST_STEPS_MIN	   8u
@@ -106,6 +107,7 @@ bool rule_throttled(const struct verdict_facts *, struct finding *);
 bool rule_idle_host(const struct verdict_facts *, struct finding *);
 bool rule_idle_openmp(const struct verdict_facts *, struct finding *);
 bool rule_idle_alloc(const struct verdict_facts *, struct finding *);
+bool rule_gpu_start(const struct verdict_facts *, struct finding *);
 bool rule_data_starved(const struct verdict_facts *, struct finding *);
 bool rule_exposed_comm(const struct verdict_facts *, struct finding *);
 bool rule_gil(const struct verdict_facts *, struct finding *);

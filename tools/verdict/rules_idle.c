@@ -25,8 +25,10 @@ static const char *const helps[] = {
 	[FOR_MESSAGE] = "look at who is to send what it waits for.",
 };
 
+/* Those that begin from then on. */
 static bool say_longest(const struct verdict_facts *facts,
-			struct finding *finding, enum host_kind kind)
+			struct finding *finding, enum host_kind kind,
+			int64_t from_ns)
 {
 	const struct timeline *timeline = facts->timeline;
 	const struct timeline_lane *lane;
@@ -43,6 +45,7 @@ static bool say_longest(const struct verdict_facts *facts,
 			timeline_dur_ns(timeline, facts->split.lane, span);
 
 		if (timeline_name(timeline, span->name)->host != kind ||
+		    span->start_ns < from_ns ||
 		    !is_judged(facts, span->start_ns) || ns <= worst_ns)
 			continue;
 		worst = span;
@@ -187,13 +190,40 @@ bool rule_idle_openmp(const struct verdict_facts *facts,
 	return true;
 }
 
+static int64_t first_work_ns(const struct timeline *timeline)
+{
+	int64_t first = timeline->work_count ? INT64_MAX : INT64_MIN;
+
+	for (size_t at = 0; at < timeline->work_count; at++)
+		if (timeline->work[at].start_ns < first)
+			first = timeline->work[at].start_ns;
+	return first;
+}
+
+/* What a program gets before it gives the GPU any work, it gets once; the first
+ * call of all makes the GPU ready. */
 bool rule_idle_alloc(const struct verdict_facts *facts, struct finding *finding)
 {
+	const struct timeline *timeline = facts->timeline;
 	const struct split *split = &facts->split;
+	const int64_t from_ns = first_work_ns(timeline);
+	const struct timeline_lane *lane =
+		timeline->lanes.table.count
+			? timeline_lane(timeline, split->lane)
+			: NULL;
 
 	finding->saved_ns = (double)split->ns[SHARE_ALLOC];
+	for (size_t at = 0; lane && at < lane->count; at++) {
+		const struct span *span = &lane->spans[at];
+
+		if (span->start_ns < from_ns &&
+		    is_judged(facts, span->start_ns) &&
+		    timeline_name(timeline, span->name)->host == HOST_ALLOC)
+			finding->saved_ns -= (double)timeline_dur_ns(
+				timeline, split->lane, span);
+	}
 	if (!is_worth(facts, finding->saved_ns, SHARE_MIN) ||
-	    !say_longest(facts, finding, HOST_ALLOC))
+	    !say_longest(facts, finding, HOST_ALLOC, from_ns))
 		return false;
 	say(&finding->figure,
 	    "%s a step in calls that get and free a GPU's memory",
@@ -201,6 +231,52 @@ bool rule_idle_alloc(const struct verdict_facts *facts, struct finding *finding)
 	say(&finding->threshold, "%.0f %% of the step", 100 * SHARE_MIN);
 	say(&finding->next, "keep buffers from step to step, or take them from "
 			    "a pool (cudaMallocAsync, a caching allocator).");
+	return true;
+}
+
+static bool is_cuda_call(const struct timeline *timeline, uint32_t name)
+{
+	return !strncmp(timeline_category(timeline, name), "cuda_", 5);
+}
+
+/* The longest call before the GPU's first work, where the whole of a run is
+ * judged: it makes the GPU ready, in a tenth of a second and more. */
+bool rule_gpu_start(const struct verdict_facts *facts, struct finding *finding)
+{
+	const struct timeline *timeline = facts->timeline;
+	const int64_t until_ns = first_work_ns(timeline);
+	const struct span *longest = NULL;
+
+	if (facts->split.has_steps || timeline_is_part(timeline))
+		return false;
+	for (uint32_t of = 0; of < timeline->lanes.table.count; of++) {
+		const struct timeline_lane *lane = timeline_lane(timeline, of);
+
+		for (size_t at = 0; at < lane->count; at++) {
+			const struct span *span = &lane->spans[at];
+			const double ns =
+				(double)timeline_dur_ns(timeline, of, span);
+
+			if (span->start_ns >= until_ns ||
+			    ns <= finding->saved_ns ||
+			    !is_cuda_call(timeline, span->name))
+				continue;
+			finding->saved_ns = ns;
+			longest = span;
+		}
+	}
+	if (!longest || !is_worth(facts, finding->saved_ns, SHARE_HIGH_MIN))
+		return false;
+	say(&finding->figure,
+	    "the GPU is made ready in %s, in %s, once in a run",
+	    quantity_time(finding->saved_ns).text,
+	    timeline_name_text(timeline, longest->name));
+	say(&finding->threshold, "%.0f %% of the time", 100 * SHARE_HIGH_MIN);
+	say(&finding->next,
+	    "nothing in the program: judge a longer run, or its "
+	    "steps alone (TRACEPROF_STEP).");
+	say_place(facts, finding, longest->start_ns, TIMELINE_NONE,
+		  longest->name);
 	return true;
 }
 
@@ -255,7 +331,7 @@ bool rule_data_starved(const struct verdict_facts *facts,
 
 	finding->saved_ns = (double)split->ns[SHARE_DATA];
 	if (!is_worth(facts, finding->saved_ns, SHARE_MIN) ||
-	    !say_longest(facts, finding, HOST_DATA))
+	    !say_longest(facts, finding, HOST_DATA, INT64_MIN))
 		return false;
 	say(&finding->threshold, "%.0f %% of the step", 100 * SHARE_MIN);
 	if (is_writing(facts)) {
@@ -357,7 +433,7 @@ bool rule_exposed_comm(const struct verdict_facts *facts,
 				  row->longest_lane, name);
 			return true;
 		}
-	return say_longest(facts, finding, HOST_COMM);
+	return say_longest(facts, finding, HOST_COMM, INT64_MIN);
 }
 
 static enum wait_for wait_for(const char *name)

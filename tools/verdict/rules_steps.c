@@ -82,16 +82,26 @@ static double excess_of_phase(const struct split *split, size_t phase,
 			      size_t period)
 {
 	const size_t first = is_first(split);
-	double in = 0, all = 0;
+	double in = 0, all = 0, most = 0;
+	size_t count = 0;
 
 	for (size_t at = phase < first ? phase + period : phase;
 	     at < split->count; at += period) {
 		if (!is_slow(split, at))
 			return 0;
 		in += excess_ns(split, at);
+		most = excess_ns(split, at) > most ? excess_ns(split, at)
+						   : most;
+		count++;
 	}
 	for (size_t at = first; at < split->count; at++)
 		all += is_slow(split, at) ? excess_ns(split, at) : 0;
+	/* What one of them alone has, a first evaluation's compiling say,
+	 * comes at no period. */
+	if (most * (double)(count - 1) > NTH_ALONE * (in - most)) {
+		in -= most;
+		all -= most;
+	}
 	return in >= NTH_EXCESS_MIN * all ? in : 0;
 }
 

@@ -30,6 +30,7 @@ const struct rule verdict_rules[] = {
 	{"small-copies", rule_small_copies, false, false},
 	{"small-kernels", rule_small_kernels, false, false},
 	{"idle-alloc", rule_idle_alloc, false, false},
+	{"gpu-start", rule_gpu_start, true, false},
 	{"idle-openmp", rule_idle_openmp, false, false},
 	{"idle-host", rule_idle_host, false, false},
 	{"exposed-comm", rule_exposed_comm, false, false},
