@@ -34,8 +34,11 @@
 #define SHARE	      50u
 /* On a machine with more to do it is waited for so many times as long. */
 #define PATIENCE      4u
-/* Of a part without so many the command says nothing. */
+/* Of a part without so many the command says nothing; that there are as many
+ * as are good may take so many times as long. */
 #define STEPS_LEAST   8
+#define STEPS_GOOD    10
+#define TIMES_MOST    2
 
 #define TEXT_BYTES    4096u
 #define VARIABLES_MAX 9u
@@ -69,13 +72,18 @@ static double percent_read(const struct session *session,
 	const int64_t steps = load_relaxed(&session->head->windows.steps);
 	const double events = (double)allowed / EVENT_NS;
 	const double more = steps > 0 ? (double)steps : 0;
+	double percent, good;
 
 	if ((double)done->judged_events <= events)
 		return 100;
 	if (steps < STEPS_LEAST)
 		return 0;
-	return 100 * (events + (more < events ? more : events)) /
-	       (double)done->judged_events;
+	percent = 100 * (events + (more < events ? more : events)) /
+		  (double)done->judged_events;
+	good = 100 * STEPS_GOOD / more;
+	if (good > TIMES_MOST * percent)
+		good = TIMES_MOST * percent;
+	return percent < good ? good : percent;
 }
 
 /* An orphan's end would reach a handler of the program's. */

@@ -278,6 +278,20 @@ def test_a_large_file_is_judged_by_its_last_part():
     expect(0 < share < 100, words)
 
 
+def test_ten_steps_are_judged_where_they_are_long():
+    """Of steps of thousands of events as many as tell enough."""
+    asked = os.path.join(folder(), "asked")
+    run = traced("short_regions", 21000, 0, 2, env=VERDICT | {
+        "TRACEPROF_STEP": "omp:*/1500", "TRACEPROF_ENCODE": "live", "TRACEPROF_MAX_OVERHEAD": "0"},
+        preload=library_beside(f'echo "$@" >{asked}; echo judged'))
+    expect_equal(verdict_of(run)[-1], "traceprof: judged", run.stderr)
+    with open(asked, encoding="utf-8") as file:
+        words = file.read().split()
+    if len(words) > 3:          # else it ran for so long that all of it is read
+        share = float(words[3].removeprefix("--last="))
+        expect(10 / 14 * 100 - 1 < share < 100, words)
+
+
 def test_a_short_run_waits_less_for_its_verdict():
     """Of as many events the one that ran on for 1.2 s is judged, the short one not."""
     env = VERDICT | {"TRACEPROF_STEP": "api", "TRACEPROF_ENCODE": "live",
