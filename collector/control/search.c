@@ -115,11 +115,32 @@ static uint64_t name_add(uint64_t hash, const char *text)
 	return hash;
 }
 
+static bool begins(const char *text, const char *with)
+{
+	return !strncmp(text, with, strlen(with));
+}
+
+/* Parts of an operator or of XLA's modules, and what compiling is made of. */
+static bool is_part(const char *prefix, const char *text)
+{
+	static const char xla[] = "TSL: ";
+
+	if (begins(prefix && *prefix ? prefix : text, ONEDNN) ||
+	    begins(text, "jax.jit: compile "))
+		return true;
+	if (begins(text, xla))
+		text += sizeof(xla) - 1;
+	else if (!prefix || strcmp(prefix, "TSL") != 0)
+		return false;
+	return begins(text, "Thunk:") ||
+	       (begins(text, "Xla") && !begins(text, "XlaModule:"));
+}
+
 uint64_t search_name(const char *prefix, const char *text)
 {
 	uint64_t hash = 14695981039346656037u;
 
-	if (!strncmp(prefix && *prefix ? prefix : text, ONEDNN, strlen(ONEDNN)))
+	if (is_part(prefix, text))
 		return 0;
 	if (prefix && *prefix)
 		hash = name_add(name_add(hash, prefix), ": ");

@@ -177,8 +177,8 @@ uint64_t search_kernel(const char *symbol);
 bool search_is_kernel(uint64_t id);
 
 /* A range's name as a site: numbers in it don't count.  `prefix` may be NULL,
- * else it stands in front with ": " behind it.  0: one of oneDNN's, which are
- * parts of an operator and begin no step. */
+ * else it stands in front with ": " behind it.  0: one of oneDNN's or of XLA's
+ * below a module, or compiling, which begin no step. */
 uint64_t search_name(const char *prefix, const char *text);
 
 /* A site's name as traces have it. */

@@ -57,6 +57,12 @@ static void test_what_is_a_mark(void **unused)
 	/* A library's own, whichever way its name comes. */
 	assert_false(is_named_mark(&sample, "dnnl::primitive::execute: reorder",
 				   EVENT_SCOPE, 0, 0));
+	assert_int_equal(search_name("TSL", "Thunk:#hlo_op=while.6#"), 0);
+	assert_int_equal(search_name(NULL, "TSL: XlaPass:#name=dce#"), 0);
+	assert_int_equal(search_name(NULL, "jax.jit: compile f, t.py(3)"), 0);
+	assert_int_not_equal(search_name(NULL, "TSL: XlaModule:#hlo_module=f#"),
+			     0);
+	assert_int_not_equal(search_name(NULL, "Thunk: mine"), 0);
 	assert_int_equal(search_name("dnnl::primitive::execute", "reorder"), 0);
 	assert_true(is_named_mark(&sample, "dnnl", EVENT_SCOPE, 0, 0));
 	sample_end(&sample);
