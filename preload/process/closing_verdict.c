@@ -37,7 +37,7 @@
 /* Of a part without so many the command says nothing; that there are as many
  * as are good may take so many times as long. */
 #define STEPS_LEAST   8
-#define STEPS_GOOD    10
+#define STEPS_GOOD    12
 #define TIMES_MOST    2
 
 #define TEXT_BYTES    4096u

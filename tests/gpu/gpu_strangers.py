@@ -18,13 +18,15 @@ import gpu_machine
 import gpu_traces
 from gpu_build import with_runtime
 from gpu_machine import HERE, Lacking
+from gpu_training import need
 
 AT_ONCE = 4
 PROGRAMS = ("lora", "resnet_amp", "hf_trainer", "gcn", "generate", "compiled_graphs",
             "vae_lightning", "dqn", "gan", "flax_mlp", "neural_ode", "gaussian",
             "kmeans_cupy", "stencil_numba", "diffusion", "second_order", "scan_jax", "ddp",
-            "meta", "posterior", "jax_profiled")
-IN_C = ("cg", "looped", "pipeline", "sorts", "spectral", "team")
+            "meta", "posterior", "jax_profiled", "segment", "characters", "ppo_jax",
+            "waves_cupy", "serve", "contrast")
+IN_C = ("bodies", "cg", "looped", "pipeline", "sorts", "spectral", "team")
 LIBRARIES = {"cg": ["-lcublas"], "spectral": ["-lcufft"], "team": ["-Xcompiler",
                                                                     "-fopenmp"]}
 KILLED_STEPS = 300
@@ -46,6 +48,8 @@ def command_of(m, name):
 def compile_one(m, name):
     if not m.nvcc:
         raise Lacking("no nvcc here")
+    if m.fake and "-l" in " ".join(LIBRARIES.get(name, [])):
+        raise Lacking("NVIDIA's libraries want a real driver")
     made = m.run(f"nvcc-{name}", [
         m.nvcc, "-O1", "-arch=sm_90" if m.fake else "-arch=native", "-cudart", "shared",
         "-o", command_of(m, name)[0], os.path.join(HERE, "strangers", f"{name}.cu"),
@@ -164,6 +168,7 @@ def neighbours(m, report):
 
 def killed(m, report):
     """kill -9 in a training: what had ended by then is in the trace that's left."""
+    need(m, "torch")
     command = [m.python, os.path.join(HERE, "gpu_ends.py"), "killed", m.device,
                str(KILLED_STEPS)]
     for title, env in (("as it is", {}), ("windows", {

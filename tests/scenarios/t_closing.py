@@ -278,7 +278,7 @@ def test_a_large_file_is_judged_by_its_last_part():
     expect(0 < share < 100, words)
 
 
-def test_ten_steps_are_judged_where_they_are_long():
+def test_some_steps_are_judged_where_they_are_long():
     """Of steps of thousands of events as many as tell enough."""
     asked = os.path.join(folder(), "asked")
     run = traced("short_regions", 21000, 0, 2, env=VERDICT | {
@@ -289,7 +289,7 @@ def test_ten_steps_are_judged_where_they_are_long():
         words = file.read().split()
     if len(words) > 3:          # else it ran for so long that all of it is read
         share = float(words[3].removeprefix("--last="))
-        expect(10 / 14 * 100 - 1 < share < 100, words)
+        expect(60 < share < 100, words)      # 36 is what is read in the time
 
 
 def test_a_short_run_waits_less_for_its_verdict():

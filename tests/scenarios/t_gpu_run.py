@@ -23,7 +23,9 @@ ON_THE_DOUBLE = {
     "first": "trainer,second,turns,zeros,ends_c,cost,withheld,devices,events,switching,"
              "late_clock,scale,capture",
     "second": "launches,long",
+    "third": "strangers",
 }
+STRANGERS = "bodies pipeline team"      # the others want more than the double has
 
 
 def gpu_run(*arguments, **env):
@@ -63,12 +65,13 @@ def rehearsal(command, files):
     if not shutil.which("nvcc") and not os.path.exists("/usr/local/cuda/bin/nvcc"):
         raise Skip("no nvcc on this machine")
     parts = ON_THE_DOUBLE[command]
-    done, out = rehearse(command, "--only", parts)
+    done, out = rehearse(command, "--only", parts, GPU_STRANGERS=STRANGERS)
     expect_equal(done.returncode, 0, done.stdout[-6000:] + done.stderr[-2000:])
     seen = {row["part"] for row in rows(out) if row["verdict"] == "ok"}
     expect_equal(seen, {"build", *parts.split(",")}, done.stdout)
-    expect_equal(sorted(os.listdir(out)), ["buffers.tar.gz", "log.txt", "results.json",
-                                           "table.txt", "traces.tar.gz"])
+    expect_equal(sorted(set(os.listdir(out)) - {"strangers.txt"}),
+                 ["buffers.tar.gz", "log.txt", "results.json", "table.txt",
+                  "traces.tar.gz"])
     for name, least in files:
         with tarfile.open(os.path.join(out, name)) as archive:
             expect(len(archive.getnames()) >= least, f"{name}: {archive.getnames()}")
@@ -93,14 +96,21 @@ def test_rehearsal_of_the_second():
     rehearsal("second", (("traces.tar.gz", 1),))
 
 
-def test_the_two_commands_are_all_parts():
+def test_rehearsal_of_the_third():
+    out = rehearsal("third", (("traces.tar.gz", len(STRANGERS.split())),))
+    with open(os.path.join(out, "strangers.txt"), encoding="utf-8") as file:
+        said = file.read()
+    expect("=== bodies" in said and "--- report" in said, said[:2000])
+
+
+def test_the_commands_are_all_parts():
     """Each part is in one of them, but the two that all stand on."""
     import gpu_main
     halves = [name for name, command, *_ in gpu_main.PARTS if command]
     expect_equal(sorted(name for name, command, *_ in gpu_main.PARTS
-                        if command not in ("first", "second")), ["build", "machine"])
+                        if command not in ON_THE_DOUBLE), ["build", "machine"])
     expect_equal(len(halves), len(set(halves)), "twice")
-    for command in ("first", "second"):
+    for command in ON_THE_DOUBLE:
         expect(set(ON_THE_DOUBLE[command].split(",")) <= {
             name for name, mine, *_ in gpu_main.PARTS if mine == command}, command)
 
@@ -218,7 +228,7 @@ def test_two_commands_fit_into_the_time_for_which_a_gpu_is_lent():
 
 
 def test_words_that_are_none():
-    for words in (("third",), ("--only", "nothing"), ("--seconds", "x"), ("--what",)):
+    for words in (("fourth",), ("--only", "nothing"), ("--seconds", "x"), ("--what",)):
         done, _ = gpu_run("--fake", *words)
         expect_equal((done.returncode, done.stdout), (2, ""), (words, done.stderr))
         expect("usage: tests/gpu/run" in done.stderr, done.stderr)
