@@ -319,3 +319,18 @@ def test_one_step_alone_comes_at_no_period():
         lengths[number] = (900 if number == 9 else 5) * STEP
     found = {one["rule"]: one for one in judged(made(steps(lengths=lengths)))["findings"]}
     expect("every 10th step" in found["nth-step"]["figure"], str(found))
+
+
+def test_what_a_slow_step_has_and_the_others_have_not_is_named():
+    def inside(at, number):
+        own = [slice_("forward", at, 400, cat="user_annotation")]
+        return own + ([slice_("save()", at + 500, 8000, cat="user_annotation")]
+                      if number == 13 else [])
+    lengths = [STEP] * 30
+    lengths[13] = 10 * STEP
+    found = {one["rule"]: one for one in judged(made(steps(inside, lengths)))["findings"]}
+    expect("most of it in save()" in found["outliers"]["figure"], str(found))
+    found = {one["rule"]: one for one in judged(made(steps(
+        lambda at, number: [slice_("forward", at, lengths[number] - 100,
+                                   cat="user_annotation")], lengths)))["findings"]}
+    expect("most of it" not in found["outliers"]["figure"], str(found))

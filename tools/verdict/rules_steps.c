@@ -6,11 +6,15 @@
 #include "tools/verdict/rules.h"
 
 #include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 #include "tools/model/statistics.h"
 #include "tools/util/memory.h"
 #include "tools/util/numbers.h"
+#include "tools/util/short_name.h"
+
+#define OTHER_BYTES 160
 
 /* In which part of the step the slow ones are slower. */
 static const char *excess_of(const struct verdict_facts *facts, size_t slow)
@@ -31,6 +35,55 @@ static const char *excess_of(const struct verdict_facts *facts, size_t slow)
 	return split_share_text(most);
 }
 
+/* How many of each name there are, to be freed. */
+static size_t *spans_by_name(const struct timeline *timeline,
+			     const struct timeline_lane *lane)
+{
+	size_t *count =
+		memory_zeroed(timeline->names.count + 1, sizeof(*count));
+
+	for (size_t at = 0; at < lane->count; at++)
+		count[lane->spans[at].name]++;
+	return count;
+}
+
+/* The longest slice in a slow step, of those that most steps don't have: ", most
+ * of it in ..." where it is half of what that step takes more, else "". */
+static void say_what_is_other(const struct verdict_facts *facts, size_t slow,
+			      char *text, size_t bytes)
+{
+	const struct timeline *timeline = facts->timeline;
+	const struct split_step *step = &facts->split.steps[slow];
+	const double more = (double)step->dur_ns - facts->split.median_ns;
+	const struct timeline_lane *lane;
+	uint32_t name = TIMELINE_NONE;
+	int64_t longest = 0;
+	size_t *count;
+
+	text[0] = '\0';
+	if (facts->split.lane >= timeline->lanes.table.count)
+		return;
+	lane = timeline_lane(timeline, facts->split.lane);
+	count = spans_by_name(timeline, lane);
+	for (size_t at = 0; at < lane->count; at++) {
+		const struct span *span = &lane->spans[at];
+		const int64_t ns =
+			timeline_dur_ns(timeline, facts->split.lane, span);
+
+		if (span->start_ns < step->start_ns ||
+		    span->start_ns + ns > step->start_ns + step->dur_ns ||
+		    2 * count[span->name] >= facts->split.count ||
+		    ns <= longest)
+			continue;
+		longest = ns;
+		name = span->name;
+	}
+	if ((double)longest > more / 2)
+		snprintf(text, bytes, ", most of it in %s",
+			 short_name(timeline_name_text(timeline, name)).text);
+	free(count);
+}
+
 static double excess_ns(const struct split *split, size_t step)
 {
 	return (double)split->steps[step].dur_ns - split->median_ns;
@@ -47,19 +100,21 @@ static bool is_first(const struct split *split)
 bool rule_first_step(const struct verdict_facts *facts, struct finding *finding)
 {
 	const struct split *split = &facts->split;
+	char other[OTHER_BYTES];
 
 	if (!is_first(split))
 		return false;
 	finding->saved_ns = excess_ns(split, 0);
 	if (!is_worth_of_all(facts, finding->saved_ns))
 		return false;
+	say_what_is_other(facts, 0, other, sizeof(other));
 	say(&finding->figure,
 	    "step %" PRId64
 	    ", the first one here, takes %.1f times the median, more in "
-	    "%s",
+	    "%s%s",
 	    split->steps[0].number,
 	    (double)split->steps[0].dur_ns / split->median_ns,
-	    excess_of(facts, 0));
+	    excess_of(facts, 0), other);
 	say(&finding->threshold,
 	    "%.1f times the median, and %.0f %% of all steps", SLOW_STEP_MIN,
 	    100 * SHARE_MIN);
@@ -154,6 +209,7 @@ bool rule_outliers(const struct verdict_facts *facts, struct finding *finding)
 	struct finding nth = {0};
 	size_t worst = 0, slow = 0;
 	const bool is_nth = rule_nth_step(facts, &nth);
+	char other[OTHER_BYTES];
 
 	free(nth.figure);
 	free(nth.threshold);
@@ -175,14 +231,15 @@ bool rule_outliers(const struct verdict_facts *facts, struct finding *finding)
 	if (!slow || slow * OUTLIERS_OF > split->count ||
 	    !is_worth_of_all(facts, finding->saved_ns))
 		return false;
+	say_what_is_other(facts, worst, other, sizeof(other));
 	say(&finding->figure,
 	    "%zu of %zu steps %s slow, step %" PRId64
 	    " takes %.1f times the median, "
-	    "more in %s",
+	    "more in %s%s",
 	    slow, split->count, slow == 1 ? "is" : "are",
 	    split->steps[worst].number,
 	    (double)split->steps[worst].dur_ns / split->median_ns,
-	    excess_of(facts, worst));
+	    excess_of(facts, worst), other);
 	say(&finding->threshold,
 	    "%.1f times the median, and %.0f %% of all steps", SLOW_STEP_MIN,
 	    100 * SHARE_MIN);
