@@ -28,6 +28,16 @@ void writer_ends_soon(void);
  * file.  Idempotent; a second caller doesn't wait. */
 int writer_stop(unsigned int wait_ms);
 
+/* Ends its thread and nothing else, before a call that the kernel refuses a
+ * process of several; and starts another one, which goes on.  What is recorded
+ * meanwhile waits.  Nobody else may call anything here between the two.  The
+ * first returns the thread's id, which may not be gone from the kernel yet; 0:
+ * there was none, or it didn't end within `wait_ms`.  The second returns 0 or
+ * -errno: then writer_stop() tries again, and finishes the file itself if need
+ * be. */
+uint32_t writer_put_away(unsigned int wait_ms);
+int writer_call_back(void);
+
 /* Wakes it out of its sleep.  Async-signal-safe. */
 void writer_wake(void);
 

@@ -24,6 +24,7 @@ int background_start(void *(*run)(void *), size_t stack_bytes);
  * that has lost its last thread ends without them.  Never more than there are:
  * each counts itself. */
 unsigned int background_count(void);
+bool background_is_counted(void); /* none is just being started */
 void background_enter(void);
 void background_leave(void);
 

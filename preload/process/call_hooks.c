@@ -21,6 +21,7 @@
  * one, must not come back into a frame of ours.
  */
 #include "collector/system/loader.h"
+#include "preload/process/alone_hooks.h"
 #include "preload/process/children.h"
 #include "preload/process/families.h"
 #include "preload/process/life.h"
@@ -148,6 +149,8 @@ long call_syscall(long number, long a, long b, long c, long d, long e, long f)
 		return ask_memory(b);
 	if (unlikely(number == SYS_exit_group))
 		life_end();
+	if (unlikely(alone_concerns(number)))
+		return alone_syscall(number, a, b, c);
 	if (number == SYS_futex && unlikely(gate_bits() & GATE_WAIT))
 		return families_futex(a, b, c, d, e, f);
 	return real.syscall(number, a, b, c, d, e, f);

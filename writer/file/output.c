@@ -13,6 +13,7 @@
 #include <sys/eventfd.h>
 #include <sys/single_threaded.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #define FOLDER_MODE 0700
@@ -66,7 +67,9 @@ static int move_high(int fd)
 void output_make_room(void)
 {
 	const int saved = errno;
-	int fd = __libc_single_threaded ? eventfd(0, EFD_CLOEXEC) : -1;
+	int fd = __libc_single_threaded
+			 ? (int)syscall(SYS_eventfd2, 0, EFD_CLOEXEC)
+			 : -1;
 
 	if (fd >= 0)
 		close(move_high(fd));

@@ -1,0 +1,186 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * alone.c - what the kernel does for a process of one thread only, in the
+ * middle of waits that are recorded.
+ *
+ * alone WAY [THREADS]
+ *
+ * user      unshare(CLONE_NEWUSER), and a second time by syscall()
+ * thread    unshare(CLONE_THREAD), which does nothing else than be refused
+ * many      that, a hundred times
+ * pid       unshare(CLONE_NEWUSER | CLONE_NEWPID), then a child
+ * join      setns() to a child's user and mount namespace, each kind named
+ * joins     the same by descriptors that say of what they are
+ * files     unshare(CLONE_FILES), then an end of a pipe is closed
+ * range     the same by close_range()
+ * bad       calls that fail in any process
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <sched.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#ifndef CLOSE_RANGE_UNSHARE
+#define CLOSE_RANGE_UNSHARE 2
+#endif
+
+#define CALM  3
+#define OFTEN 100
+
+/* A wait that is recorded. */
+static void pause_for(long milliseconds)
+{
+	const struct timespec time = {0, milliseconds * 1000000};
+
+	nanosleep(&time, NULL);
+}
+
+static void pauses(void)
+{
+	for (int i = 0; i < CALM; i++)
+		pause_for(2);
+}
+
+static void said(const char *what, long rc)
+{
+	printf("%s: %s\n", what, rc < 0 ? strerror(errno) : "done");
+	fflush(stdout);
+}
+
+static void unshares(int flags)
+{
+	said("unshare", unshare(flags));
+	pauses();
+	said("by number", syscall(SYS_unshare, flags));
+}
+
+static void unshares_often(void)
+{
+	int refused = 0;
+
+	for (int i = 0; i < OFTEN; i++) {
+		refused += unshare(CLONE_THREAD) != 0;
+		pause_for(1);
+	}
+	printf("%d refused\n", refused);
+}
+
+static void child_of_a_namespace(void)
+{
+	pid_t pid;
+	int status;
+
+	said("unshare", unshare(CLONE_NEWUSER | CLONE_NEWPID));
+	pauses();
+	pid = fork();
+	if (!pid) {
+		printf("child %d\n", (int)getpid());
+		fflush(stdout);
+		_exit(3);
+	}
+	waitpid(pid, &status, 0);
+	said("fork", pid);
+	printf("status %d\n", WEXITSTATUS(status));
+}
+
+static int namespace_of(pid_t pid, const char *kind)
+{
+	char path[64];
+
+	snprintf(path, sizeof(path), "/proc/%d/ns/%s", (int)pid, kind);
+	return open(path, O_RDONLY | O_CLOEXEC);
+}
+
+static void joins(bool are_named)
+{
+	int ready[2], go[2], user, mount;
+	char byte = 0;
+	pid_t pid;
+
+	if (pipe(ready) || pipe(go))
+		return;
+	pid = fork();
+	if (!pid) {
+		byte = unshare(CLONE_NEWUSER | CLONE_NEWNS) ? 'n' : 'y';
+		(void)!write(ready[1], &byte, 1);
+		close(go[1]);
+		(void)!read(go[0], &byte, 1);
+		_exit(0);
+	}
+	close(ready[1]);
+	(void)!read(ready[0], &byte, 1);
+	user = namespace_of(pid, "user");
+	mount = namespace_of(pid, "mnt");
+	said("user", setns(user, are_named ? CLONE_NEWUSER : 0));
+	pauses();
+	said("mount", setns(mount, are_named ? CLONE_NEWNS : 0));
+	close(go[1]);
+	waitpid(pid, NULL, 0);
+}
+
+/* Whoever reads finds the end as soon as the last writer closes. */
+static void closes(bool by_range)
+{
+	int ends[2];
+	char byte;
+
+	if (pipe2(ends, O_NONBLOCK))
+		return;
+	said(by_range ? "range" : "files",
+	     by_range ? close_range((unsigned int)ends[1],
+				    (unsigned int)ends[1], CLOSE_RANGE_UNSHARE)
+		      : unshare(CLONE_FILES));
+	if (!by_range)
+		close(ends[1]);
+	said("read", read(ends[0], &byte, 1));
+}
+
+static void fail(void)
+{
+	said("unshare", unshare(CLONE_NEWUSER | 0x1));
+	said("setns", setns(-1, CLONE_NEWUSER));
+	said("setns", setns(STDOUT_FILENO, 0));
+	said("by number", syscall(SYS_setns, STDOUT_FILENO, CLONE_NEWUSER));
+	said("range", close_range(7, 3, CLOSE_RANGE_UNSHARE));
+}
+
+static void *wait_for_ever(void *unused)
+{
+	pause();
+	return unused;
+}
+
+int main(int argc, char **argv)
+{
+	const char *way = argc > 1 ? argv[1] : "user";
+	pthread_t thread;
+
+	for (int left = argc > 2 ? atoi(argv[2]) : 0; left > 0; left--)
+		pthread_create(&thread, NULL, wait_for_ever, NULL);
+	pauses();
+	errno = 0;
+	if (!strcmp(way, "user"))
+		unshares(CLONE_NEWUSER);
+	else if (!strcmp(way, "thread"))
+		unshares(CLONE_THREAD);
+	else if (!strcmp(way, "many"))
+		unshares_often();
+	else if (!strcmp(way, "pid"))
+		child_of_a_namespace();
+	else if (!strcmp(way, "join") || !strcmp(way, "joins"))
+		joins(!way[4]);
+	else if (!strcmp(way, "files") || !strcmp(way, "range"))
+		closes(way[0] == 'r');
+	else
+		fail();
+	pauses();
+	return 0;
+}
