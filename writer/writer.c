@@ -484,12 +484,8 @@ int writer_start(struct session *session, const void *affinity,
 	}
 	recovery_stop(false);
 	output_make_room();
-	store_relaxed(&writer.phase, WRITER_RUNS);
-	rc = background_start(run, STACK_BYTES);
-	if (rc) {
-		store_relaxed(&writer.phase, WRITER_NONE);
-		pass_end(&writer.state);
-	}
+	store_relaxed(&writer.phase, WRITER_AWAY);
+	rc = -writer_call_back();
 out:
 	thread_unbusy(was);
 	return rc;

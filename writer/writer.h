@@ -13,7 +13,8 @@
 
 /* Starts the thread: all signals blocked, named "traceprof", on the CPUs that
  * the process had at `affinity` (cpu_set_t of `affinity_bytes`, NULL: as is).
- * 0 or -errno.  Called once per session. */
+ * 0, -errno, or errno where there can be no thread now: as if it had been put
+ * away, and it isn't called back.  Called once per session. */
 int writer_start(struct session *session, const void *affinity,
 		 size_t affinity_bytes);
 

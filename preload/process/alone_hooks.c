@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * alone_hooks.c - unshare(), setns() and close_range(): what the kernel refuses
- * a process of several threads, or does for one of them alone.
+ * alone_hooks.c - unshare(), setns(), close_range(), capset(), and setuid() and
+ * its like by number: what the kernel refuses a process of several threads, or
+ * does for one of them alone.
  *
  *	unshare	   of a user namespace, of threads, signals or memory: refused
  *		   (EINVAL).  Of descriptors: the other threads keep what the
@@ -10,6 +11,10 @@
  *	setns	   to a user or mount namespace (EINVAL), to one of time
  *		   (EUSERS)
  *	close_range with CLOSE_RANGE_UNSHARE, as unshare of descriptors
+ *	capset	   and setuid() and its like by number: of this thread.  The C
+ *		   library's own setuid(), setgroups() and so on make all
+ *		   threads of a process do the same, and abort it where one is
+ *		   refused what the others are not
  *
  * A program of one thread has two with our writer.  So that one is put away for
  * the call: its thread ends, another one goes on afterwards, in the program's
@@ -23,11 +28,10 @@
  */
 #include "preload/process/alone_hooks.h"
 
-#include "collector/session/session.h"
 #include "collector/system/loader.h"
-#include "collector/system/log.h"
 #include "preload/process/life.h"
 #include "preload/process/life_parts.h"
+#include "preload/process/no_thread.h"
 #include "preload/process/process.h"
 #include "preload/process/quiet.h"
 #include "preload/process/real.h"
@@ -51,11 +55,6 @@
  * that begins is counted as such, which may wait for a processor; in ms. */
 #define LOOKS	    20
 #define START_LOOKS 2000
-
-struct alone {
-	struct quiet quiet;
-	sigset_t was;
-};
 
 static void pause_once(void)
 {
@@ -87,7 +86,8 @@ static bool needs_it(long number, long a, long b, long c)
 	switch (number) {
 	case SYS_unshare: return unshare_needs_it(a);
 	case SYS_setns: return setns_needs_it(a, b);
-	default: return c & CLOSE_RANGE_UNSHARE;
+	case SYS_close_range: return c & CLOSE_RANGE_UNSHARE;
+	default: return true;
 	}
 }
 
@@ -125,7 +125,7 @@ static void wait_alone(uint32_t tid)
 		pause_once();
 }
 
-static bool begin(struct alone *alone)
+bool alone_begin(struct alone *alone)
 {
 	sigset_t all;
 
@@ -144,23 +144,19 @@ static bool begin(struct alone *alone)
 	return false;
 }
 
-static void say_left_alone(const char *name, int rc)
+/* Its own threads may be gone by the time of setgroups() or its like. */
+void alone_is_not(const char *name)
 {
-	static const char text[] =
-		"after %s() the kernel allows no thread for the writer (%s): "
-		"what is recorded waits in memory until the program ends";
-
-	session_note(load_relaxed(&session_here), text, name,
-		     strerrordesc_np(-rc));
-	log_trouble(text, name, strerrordesc_np(-rc));
+	if (life_is_running())
+		life_confine(name);
 }
 
-static void end(const struct alone *alone, const char *name)
+void alone_end(const struct alone *alone, const char *name)
 {
 	const int rc = writer_call_back();
 
 	if (rc)
-		say_left_alone(name, rc);
+		no_thread_say(name, -rc);
 	pthread_sigmask(SIG_SETMASK, &alone->was, NULL);
 	quiet_end(&alone->quiet);
 }
@@ -170,7 +166,9 @@ static const char *name_of(long number)
 	switch (number) {
 	case SYS_unshare: return "unshare";
 	case SYS_setns: return "setns";
-	default: return "close_range";
+	case SYS_close_range: return "close_range";
+	case SYS_capset: return "capset";
+	default: return "setuid or its like";
 	}
 }
 
@@ -184,6 +182,8 @@ static long forward(bool is_bare, long number, long a, long b, long c)
 	if (!is_bare && number == SYS_close_range && real.close_range)
 		return real.close_range((unsigned int)a, (unsigned int)b,
 					(int)c);
+	if (!is_bare && number == SYS_capset && real.capset)
+		return real.capset((void *)a, (const void *)b);
 	if (real_resolve() == REAL_READY && real.syscall)
 		return real.syscall(number, a, b, c, 0, 0, 0);
 	errno = ENOSYS;
@@ -196,12 +196,17 @@ static long call(bool is_bare, long number, long a, long b, long c)
 	int error;
 	long rc;
 
-	if (!needs_it(number, a, b, c) || !begin(&alone))
+	if (!needs_it(number, a, b, c))
 		return forward(is_bare, number, a, b, c);
+	if (!alone_begin(&alone)) {
+		if (number == SYS_capset)
+			alone_is_not("capset");
+		return forward(is_bare, number, a, b, c);
+	}
 	errno = alone.quiet.saved;
 	rc = forward(is_bare, number, a, b, c);
 	error = errno;
-	end(&alone, name_of(number));
+	alone_end(&alone, name_of(number));
 	errno = error;
 	return rc;
 }
@@ -209,6 +214,14 @@ static long call(bool is_bare, long number, long a, long b, long c)
 long alone_syscall(long number, long a, long b, long c)
 {
 	return call(true, number, a, b, c);
+}
+
+/* The C library has no header for it. */
+EXPORT int capset(void *header, const void *sets);
+
+int capset(void *header, const void *sets)
+{
+	return (int)call(false, SYS_capset, (long)header, (long)sets, 0);
 }
 
 EXPORT int unshare(int flags)

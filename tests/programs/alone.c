@@ -9,12 +9,14 @@
  * thread    unshare(CLONE_THREAD), which does nothing else than be refused
  * many      that, a hundred times
  * pid       unshare(CLONE_NEWUSER | CLONE_NEWPID), then a child
+ * late      the same before anything is recorded: a range is, after it
  * join      setns() to a child's user and mount namespace, each kind named
  * joins     the same by descriptors that say of what they are
  * files     unshare(CLONE_FILES), then an end of a pipe is closed
  * range     the same by close_range()
  * bad       calls that fail in any process
  */
+#include "traceprof.h"
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
@@ -89,6 +91,16 @@ static void child_of_a_namespace(void)
 	waitpid(pid, &status, 0);
 	said("fork", pid);
 	printf("status %d\n", WEXITSTATUS(status));
+}
+
+static void records_late(void)
+{
+	said("unshare", unshare(CLONE_NEWUSER | CLONE_NEWPID));
+	for (int i = 0; i < CALM; i++) {
+		traceprof_push("late");
+		pause_for(2);
+		traceprof_pop();
+	}
 }
 
 static int namespace_of(pid_t pid, const char *kind)
@@ -173,6 +185,8 @@ int main(int argc, char **argv)
 		unshares(CLONE_THREAD);
 	else if (!strcmp(way, "many"))
 		unshares_often();
+	else if (!strcmp(way, "late"))
+		records_late();
 	else if (!strcmp(way, "pid"))
 		child_of_a_namespace();
 	else if (!strcmp(way, "join") || !strcmp(way, "joins"))

@@ -47,6 +47,13 @@ def test_processes_of_a_new_namespace():
            "the file says nothing", run.trace.meta.get("notes"))
 
 
+def test_what_begins_where_there_can_be_no_thread():
+    needs_namespaces()
+    run = same("alone", "late")
+    expect_equal(len(run.trace.slices("late")), 3, "ranges")
+    expect(any("no thread for the writer" in line for line in run.own_lines), run.stderr)
+
+
 def test_namespaces_of_another_process():
     needs_namespaces()
     for way in ("join", "joins"):
