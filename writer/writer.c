@@ -258,10 +258,11 @@ static void poll_to_the_end(void)
 }
 
 /* The session stays for `traceprof recover`, unless there is nothing that it
- * could go on from. */
+ * could go on from.  In a sandbox there is no folder, but there is one
+ * outside. */
 static void give_up(void)
 {
-	if (!writer.state.file.file_index)
+	if (!writer.state.file.file_index && !output_is_abroad())
 		session_unlink(writer.session);
 	announce(&writer.phase, WRITER_GAVE_UP);
 }
@@ -484,6 +485,7 @@ int writer_start(struct session *session, const void *affinity,
 	}
 	recovery_stop(false);
 	output_make_room();
+	output_stay_here();
 	store_relaxed(&writer.phase, WRITER_AWAY);
 	rc = -writer_call_back();
 out:

@@ -14,9 +14,11 @@
  * joins     the same by descriptors that say of what they are
  * files     unshare(CLONE_FILES), then an end of a pipe is closed
  * range     the same by close_range()
+ * hides     a mount namespace in which /tmp is another, and two steps in it
  * bad       calls that fail in any process
  */
 #include "traceprof.h"
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
@@ -25,6 +27,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mount.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -34,8 +37,11 @@
 #define CLOSE_RANGE_UNSHARE 2
 #endif
 
-#define CALM  3
-#define OFTEN 100
+#define CALM	3
+#define OFTEN	100
+#define STEPS	8
+/* The writer looks at windows in so short a time. */
+#define STEP_MS 60
 
 /* A wait that is recorded. */
 static void pause_for(long milliseconds)
@@ -101,6 +107,50 @@ static void records_late(void)
 		pause_for(2);
 		traceprof_pop();
 	}
+}
+
+static void put(const char *path, const char *text)
+{
+	const int fd = open(path, O_WRONLY | O_CLOEXEC);
+
+	if (fd < 0 || write(fd, text, strlen(text)) < 0)
+		perror(path);
+	if (fd >= 0)
+		close(fd);
+}
+
+/* Nothing of ours is made in it. */
+static void hides_a_folder(void)
+{
+	const unsigned int user = geteuid(), group = getegid();
+	char map[64];
+	DIR *folder;
+	int entries = 0;
+
+	traceprof_mark("before");
+	/* Else it would be everybody's. */
+	if (unshare(CLONE_NEWUSER | CLONE_NEWNS)) {
+		said("unshare", -1);
+		return;
+	}
+	snprintf(map, sizeof(map), "0 %u 1", user);
+	put("/proc/self/uid_map", map);
+	put("/proc/self/setgroups", "deny");
+	snprintf(map, sizeof(map), "0 %u 1", group);
+	put("/proc/self/gid_map", map);
+	if (mount("none", "/", NULL, MS_REC | MS_PRIVATE, NULL) ||
+	    mount("none", "/tmp", "tmpfs", 0, NULL)) {
+		said("mount", -1);
+		return;
+	}
+	for (int step = 0; step < STEPS; step++) {
+		traceprof_step();
+		pause_for(STEP_MS);
+	}
+	folder = opendir("/tmp");
+	while (folder && readdir(folder))
+		entries++;
+	printf("%d entries\n", entries);
 }
 
 static int namespace_of(pid_t pid, const char *kind)
@@ -187,6 +237,8 @@ int main(int argc, char **argv)
 		unshares_often();
 	else if (!strcmp(way, "late"))
 		records_late();
+	else if (!strcmp(way, "hides"))
+		hides_a_folder();
 	else if (!strcmp(way, "pid"))
 		child_of_a_namespace();
 	else if (!strcmp(way, "join") || !strcmp(way, "joins"))

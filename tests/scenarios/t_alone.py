@@ -1,8 +1,10 @@
 # SPDX-License-Identifier: MIT
 """What the kernel allows a process of one thread only: with our writer, too."""
 
+import tempfile
+
 import harness
-from harness import Skip, expect, expect_equal, plain, same
+from harness import Skip, command, expect, expect_equal, plain, same, traced
 
 WAITS = {"TRACEPROF_WAITS": "1"}
 
@@ -67,6 +69,21 @@ def test_descriptors_of_its_own():
         run = alone(way, waits=6)
         expect(run.stdout.endswith("read: done\n"), way, run.stdout)
     same("alone", "files", 1, env=WAITS)
+
+
+def test_nothing_is_made_in_a_sandbox():
+    """The output folder isn't there, and memory keeps what was recorded."""
+    needs_namespaces()
+    place = tempfile.gettempdir()
+    if not place.startswith("/tmp"):
+        raise Skip("it hides /tmp alone")
+    run = traced("alone", "hides", check=False, env={
+        "TRACEPROF_STEP": "api", "TRACEPROF_WAIT": "1", "TRACEPROF_ACTIVE": "1"})
+    expect_equal(run.stdout, plain("alone", "hides").stdout, run.stderr)
+    expect(any("can't make " in line for line in run.own_lines), run.stderr)
+    command("recover", run.folder)
+    expect(run.files, "nothing was recovered", run.stderr)
+    harness.expect_no_session(run)
 
 
 def test_calls_that_fail():
