@@ -9,13 +9,14 @@
 #include <time.h>
 #include <unistd.h>
 
-#define PAUSE_NS 1000000
-#define PAUSES	 200
+#define PAUSE_NS     1000000
+#define PAUSES	     200
+#define START_ROUNDS 10
 
 static _Atomic int inside; /* our threads in the loader */
 static _Atomic int forks;  /* forks under way */
 static _Atomic unsigned int background;
-static _Atomic unsigned int starting; /* of those, not counted yet */
+static _Atomic int starting; /* of those, not counted yet */
 
 /* Each side first says what it does and then looks at the other: sequentially
  * consistent, so at least one of two that meet sees the other. */
@@ -51,6 +52,9 @@ void loader_before_fork(void)
 {
 	atomic_fetch_add(&forks, 1);
 	wait_for(&inside);
+	/* It only has to get a processor. */
+	for (int i = 0; i < START_ROUNDS && !wait_for(&starting); i++)
+		;
 }
 
 void loader_after_fork(void)

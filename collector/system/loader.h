@@ -8,6 +8,10 @@
  * hangs in its next dlopen(), dladdr() or dl_iterate_phdr().  So whoever of us
  * goes into the loader says so, and a fork waits for that moment; and while a
  * fork is under way we wait.  Neither waits longer than 0.2 s.
+ *
+ * A thread that is just being made is such a moment, too: a child by number
+ * keeps it in the C library's list, whose setuid() and the like wait until it
+ * runs.  A fork waits two seconds for it.
  */
 #ifndef COLLECTOR_LOADER_H
 #define COLLECTOR_LOADER_H

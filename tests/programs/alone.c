@@ -8,6 +8,8 @@
  * user      unshare(CLONE_NEWUSER), and a second time by syscall()
  * thread    unshare(CLONE_THREAD), which does nothing else than be refused
  * many      that, a hundred times
+ * clones    each time then a child by number, which changes its group: the C
+ *           library has it wait for threads that are just being made
  * pid       unshare(CLONE_NEWUSER | CLONE_NEWPID), then a child
  * late      the same before anything is recorded: a range is, after it
  * join      setns() to a child's user and mount namespace, each kind named
@@ -23,6 +25,7 @@
 #include <fcntl.h>
 #include <pthread.h>
 #include <sched.h>
+#include <signal.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -77,6 +80,22 @@ static void unshares_often(void)
 	for (int i = 0; i < OFTEN; i++) {
 		refused += unshare(CLONE_THREAD) != 0;
 		pause_for(1);
+	}
+	printf("%d refused\n", refused);
+}
+
+static void clones_often(void)
+{
+	int refused = 0, status = 0;
+
+	for (int i = 0; i < OFTEN; i++) {
+		pid_t pid;
+
+		refused += unshare(CLONE_THREAD) != 0;
+		pid = (pid_t)syscall(SYS_clone, SIGCHLD, 0, 0, 0, 0);
+		if (!pid)
+			syscall(SYS_exit_group, setgid(getgid()) != 0);
+		refused += waitpid(pid, &status, 0) != pid || status;
 	}
 	printf("%d refused\n", refused);
 }
@@ -235,6 +254,8 @@ int main(int argc, char **argv)
 		unshares(CLONE_THREAD);
 	else if (!strcmp(way, "many"))
 		unshares_often();
+	else if (!strcmp(way, "clones"))
+		clones_often();
 	else if (!strcmp(way, "late"))
 		records_late();
 	else if (!strcmp(way, "hides"))

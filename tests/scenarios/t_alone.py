@@ -34,6 +34,8 @@ def test_it_asks_whether_it_is_alone():
     alone("thread", waits=9)
     run = alone("many", waits=106, env={"TRACEPROF_MALLOC": "all"})
     expect_equal(run.stdout, "0 refused\n", "a hundred times")
+    run = alone("clones", waits=6)
+    expect_equal(run.stdout, "0 refused\n", "children that change their group")
     # At the interpreter's start there is a thread of ours that waits for it.
     same("python3", "-c", "import ctypes, os; print(os.path.exists('/proc/self/task') and"
          " ctypes.CDLL(None, use_errno=True).unshare(0x10000), ctypes.get_errno())",
