@@ -12,6 +12,7 @@
 #include "collector/system/loader.h"
 #include "collector/system/log.h"
 #include "collector/system/proc.h"
+#include "collector/system/stack_switch.h"
 #include "collector/steps/manual_window.h"
 #include "collector/session/modules.h"
 #include "collector/session/pool.h"
@@ -34,6 +35,7 @@
 #include <sched.h>
 #include <signal.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <time.h>
@@ -543,19 +545,32 @@ void writer_ends_soon(void)
 	store_relaxed(&writer.state.is_ending, true);
 }
 
-/* What is too large for a file's limit is told by a signal, to the thread that
- * writes. */
+static void run_end(void *unused)
+{
+	(void)unused;
+	end();
+}
+
+/* On this thread, whose stack may be a signal handler's.  What is too large for
+ * a file's limit is told by a signal, to the thread that writes. */
 static void end_here(void)
 {
 	const struct timespec now = {0};
 	sigset_t all, large, was;
+	char *stack = mmap(NULL, STACK_BYTES, PROT_READ | PROT_WRITE,
+			   MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 
 	/* What this thread ran before is not the writer's. */
 	writer.state.cpu_before_ns -=
 		account_cpu_ns(&writer.state) - writer.state.cpu_before_ns;
 	sigfillset(&all);
 	pthread_sigmask(SIG_SETMASK, &all, &was);
-	end();
+	if (stack == MAP_FAILED) {
+		end();
+	} else {
+		stack_switch((uintptr_t)stack + STACK_BYTES, run_end, NULL);
+		munmap(stack, STACK_BYTES);
+	}
 	sigemptyset(&large);
 	sigaddset(&large, SIGXFSZ);
 	if (!sigismember(&was, SIGXFSZ))

@@ -11,6 +11,7 @@
  * clones    each time then a child by number, which changes its group: the C
  *           library has it wait for threads that are just being made
  * pid       unshare(CLONE_NEWUSER | CLONE_NEWPID), then a child
+ * handler   the same, and its end in a signal handler on a small stack
  * late      the same before anything is recorded: a range is, after it
  * join      setns() to a child's user and mount namespace, each kind named
  * joins     the same by descriptors that say of what they are
@@ -30,6 +31,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/mount.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
@@ -42,6 +44,7 @@
 
 #define CALM	3
 #define OFTEN	100
+#define HANDLER 16384
 #define STEPS	8
 /* The writer looks at windows in so short a time. */
 #define STEP_MS 60
@@ -116,6 +119,29 @@ static void child_of_a_namespace(void)
 	waitpid(pid, &status, 0);
 	said("fork", pid);
 	printf("status %d\n", WEXITSTATUS(status));
+}
+
+static void leave(int signal_number)
+{
+	_exit(signal_number == SIGUSR1 ? 0 : 1);
+}
+
+static void ends_in_a_handler(void)
+{
+	struct sigaction action = {.sa_handler = leave, .sa_flags = SA_ONSTACK};
+	stack_t stack = {.ss_size = HANDLER};
+	char *pages = mmap(NULL, (size_t)2 * HANDLER, PROT_READ | PROT_WRITE,
+			   MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	said("unshare", unshare(CLONE_NEWUSER | CLONE_NEWPID));
+	pauses();
+	/* Who goes further than that finds nothing. */
+	if (pages == MAP_FAILED || mprotect(pages, HANDLER, PROT_NONE))
+		return;
+	stack.ss_sp = pages + HANDLER;
+	sigaltstack(&stack, NULL);
+	sigaction(SIGUSR1, &action, NULL);
+	raise(SIGUSR1);
 }
 
 static void records_late(void)
@@ -256,6 +282,8 @@ int main(int argc, char **argv)
 		unshares_often();
 	else if (!strcmp(way, "clones"))
 		clones_often();
+	else if (!strcmp(way, "handler"))
+		ends_in_a_handler();
 	else if (!strcmp(way, "late"))
 		records_late();
 	else if (!strcmp(way, "hides"))

@@ -49,6 +49,7 @@ def test_processes_of_a_new_namespace():
     expect(any("no thread for the writer" in line for line in run.own_lines), run.stderr)
     expect("no thread for the writer" in str(run.trace.meta.get("notes")),
            "the file says nothing", run.trace.meta.get("notes"))
+    alone("handler", waits=6)
 
 
 def test_what_begins_where_there_can_be_no_thread():
