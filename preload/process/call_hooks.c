@@ -30,6 +30,8 @@
 #include <linux/seccomp.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
+#include <sys/uio.h>
+#include <unistd.h>
 
 /* Before the C library's own is known, in the loader. */
 static COLD long call_kernel(long number, long a, long b, long c, long d,
@@ -137,6 +139,24 @@ static inline bool is_fork(long number, long flags, long stack)
 	return number == SYS_clone && !(flags & CLONE_VM) && !stack;
 }
 
+/* The arguments may be anywhere, and it is the kernel's to say so. */
+static COLD bool is_fork_3(long at, long bytes)
+{
+	struct clone_args args = {0};
+	struct iovec here = {&args, sizeof(args)};
+	struct iovec there = {(void *)at, (size_t)bytes};
+	const int saved = errno;
+	long got;
+
+	if ((size_t)bytes > sizeof(args))
+		there.iov_len = sizeof(args);
+	got = real.syscall(SYS_process_vm_readv, getpid(), (long)&here, 1,
+			   (long)&there, 1, 0);
+	errno = saved;
+	return got >= CLONE_ARGS_SIZE_VER0 && !(args.flags & CLONE_VM) &&
+	       !args.stack;
+}
+
 /* Under names of our own, since the headers have them with "...". */
 EXPORT long call_syscall(long number, long a, long b, long c, long d, long e,
 			 long f) __asm__("syscall");
@@ -147,7 +167,8 @@ long call_syscall(long number, long a, long b, long c, long d, long e, long f)
 {
 	if (unlikely(!real.syscall))
 		return call_kernel(number, a, b, c, d, e, f);
-	if (unlikely(is_fork(number, a, b)))
+	if (unlikely(is_fork(number, a, b)) ||
+	    (unlikely(number == SYS_clone3) && is_fork_3(a, b)))
 		return fork_by_hand(number, a, b, c, d, e);
 	if (unlikely(number == SYS_seccomp) &&
 	    (a == SECCOMP_SET_MODE_STRICT || a == SECCOMP_SET_MODE_FILTER))

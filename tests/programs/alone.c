@@ -24,6 +24,7 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/sched.h>
 #include <pthread.h>
 #include <sched.h>
 #include <signal.h>
@@ -89,13 +90,15 @@ static void unshares_often(void)
 
 static void clones_often(void)
 {
+	struct clone_args args = {.exit_signal = SIGCHLD};
 	int refused = 0, status = 0;
 
 	for (int i = 0; i < OFTEN; i++) {
 		pid_t pid;
 
 		refused += unshare(CLONE_THREAD) != 0;
-		pid = (pid_t)syscall(SYS_clone, SIGCHLD, 0, 0, 0, 0);
+		pid = (pid_t)(i % 2 ? syscall(SYS_clone3, &args, sizeof(args))
+				    : syscall(SYS_clone, SIGCHLD, 0, 0, 0, 0));
 		if (!pid)
 			syscall(SYS_exit_group, setgid(getgid()) != 0);
 		refused += waitpid(pid, &status, 0) != pid || status;
@@ -257,6 +260,8 @@ static void fail(void)
 	said("setns", setns(STDOUT_FILENO, 0));
 	said("by number", syscall(SYS_setns, STDOUT_FILENO, CLONE_NEWUSER));
 	said("range", close_range(7, 3, CLOSE_RANGE_UNSHARE));
+	said("nowhere", syscall(SYS_clone3, 1L, (long)CLONE_ARGS_SIZE_VER0));
+	said("too little", syscall(SYS_clone3, 1L, 8L));
 }
 
 static void *wait_for_ever(void *unused)
