@@ -62,7 +62,7 @@ static uint64_t resident_bytes(void)
  * who is in its session of processes most likely ends just before. */
 static bool is_alone(void)
 {
-	return getpid() == 1 || getsid(0) <= 1;
+	return getpid() == 1 || syscall(SYS_getsid, 0) <= 1;
 }
 
 /* A disk that may get full is told of by the program. */
@@ -205,7 +205,7 @@ static void take_signals(void)
 		sigaction(ending[i], &ordinary, NULL);
 		sigaddset(&set, ending[i]);
 	}
-	sigprocmask(SIG_UNBLOCK, &set, NULL);
+	pthread_sigmask(SIG_UNBLOCK, &set, NULL);
 }
 
 static _Noreturn int go_on(void *arg)

@@ -12,6 +12,7 @@
 #include "collector/system/loader.h"
 #include "collector/system/log.h"
 #include "collector/system/proc.h"
+#include "collector/system/stack_switch.h"
 #include "collector/steps/manual_window.h"
 #include "collector/session/modules.h"
 #include "collector/session/pool.h"
@@ -21,18 +22,23 @@
 #include "writer/checkpoint.h"
 #include "writer/flight/history.h"
 #include "writer/file/output.h"
+#include "writer/killed_runs.h"
 #include "writer/leave.h"
 #include "writer/most_time.h"
 #include "writer/pace.h"
 #include "writer/pass.h"
 #include "writer/recovery.h"
 #include "writer/request.h"
+#include "writer/summary.h"
 #include <errno.h>
 #include <pthread.h>
 #include <sched.h>
+#include <signal.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
+#include <time.h>
 #include <unistd.h>
 
 /* Before the last pass, while a source still has something. */
@@ -51,10 +57,15 @@
 enum writer_phase {
 	WRITER_NONE,
 	WRITER_RUNS,
+	WRITER_AWAY, /* without a thread, until one is started again */
 	WRITER_DONE,
 	WRITER_GAVE_UP,
 	WRITER_LEFT, /* a process of its own finishes the file */
 };
+
+/* What is asked of the thread, and whether it does it: who asked in vain takes
+ * it back. */
+enum writer_goes { WRITER_STAYS, WRITER_IS_TO_GO, WRITER_GOES };
 
 static struct {
 	struct writer_state state;
@@ -67,10 +78,14 @@ static struct {
 	_Atomic uint32_t phase;	   /* enum writer_phase; futex word */
 	_Atomic uint32_t stopping; /* somebody asked already */
 	_Atomic uint32_t stop;
+	_Atomic uint32_t goes;	   /* enum writer_goes */
 	_Atomic uint32_t asked;	   /* questions to the writer */
 	_Atomic uint32_t answered; /* those answered; futex word */
 	uint64_t refreshed_ns;	   /* when the modules were last looked at */
 	uint64_t stop_ticks;
+	struct killed_runs killed;
+	bool has_begun, has_looked; /* whatever thread did */
+	uint32_t tid;		    /* of the thread now */
 	char affinity[CPU_ALLOC_SIZE(1024)];
 	size_t affinity_bytes;
 } writer = {.lock = PTHREAD_MUTEX_INITIALIZER,
@@ -137,69 +152,11 @@ static void announce(_Atomic uint32_t *word, uint32_t value)
 	futex_wake(word);
 }
 
-/* What is on disk after the file could not be written any further. */
-static void correct_summary(struct writer_summary *summary)
-{
-	const struct session_header *head = writer.session->head;
-	const struct session_checkpoint *last =
-		&head->checkpoints[load_relaxed(&head->checkpoint) & 1];
-
-	summary->files = access(last->path, F_OK) ? 0 : last->file_index;
-	summary->written = last->written;
-	memcpy(summary->path, last->path, sizeof(summary->path));
-}
-
-/* What one of its sources leaves there (preload/sample/task_counts.h). */
-static uint64_t own_events(const struct writer_state *state)
-{
-	struct thread *t = NULL;
-	uint64_t events = 0;
-
-	/* A GPU's are another one's. */
-	if (load_relaxed(&writer.session->head->gpu.source))
-		return 0;
-	while ((t = thread_each(writer.session, t)))
-		if (t->tid == state->writer_tid)
-			events += t->ring.committed;
-	return events;
-}
-
 static void note_summary(void)
 {
-	const struct writer_state *state = &writer.state;
-	struct writer_summary *summary = &writer.summary;
-	struct thread_sums sums;
-
-	thread_sum(writer.session, &sums);
 	pthread_mutex_lock(&writer.summary_lock);
-	summary->tid = state->writer_tid;
-	summary->files = state->file.file_index;
-	summary->written = state->counts.written;
-	summary->cut = state->counts.cut;
-	summary->past_max = state->counts.past_max - state->counts.past_heap;
-	summary->past_heap = state->counts.past_heap;
-	summary->deleted = state->counts.deleted;
-	/* What was not read yet is told of too. */
-	summary->thinned = sums.committed > state->counts.written +
-						    state->counts.cut +
-						    state->counts.thinned
-				   ? sums.thinned
-				   : state->counts.thinned;
-	summary->dropped = sums.dropped;
-	summary->lost_waits = state->counts.waits.lost;
-	summary->seen = sums.committed + sums.dropped;
-	summary->counts = own_events(state);
-	summary->bytes = state->file.bytes_done;
-	if (state->file.is_open)
-		summary->bytes += trace_file_size(&state->file.trace);
-	memcpy(summary->path, state->file.path, sizeof(summary->path));
-	summary->judged_events = state->file.fullest.events;
-	memcpy(summary->judged, state->file.fullest.path,
-	       sizeof(summary->judged));
-	if (state->error)
-		correct_summary(summary);
-	summary->hooks_ns = account_hooks_ns(state, &sums);
-	summary->writer_cpu_ns = account_cpu_ns(state);
+	summary_take(&writer.summary, &writer.state);
+	writer.summary.tid = writer.tid;
 	pthread_mutex_unlock(&writer.summary_lock);
 }
 
@@ -271,76 +228,23 @@ static uint64_t make_pass(uint64_t *cpu_ns)
 	return events;
 }
 
-/* What became of the runs that were killed, for one line. */
-struct orphans {
-	unsigned int finished;
-	unsigned int failed;
-	unsigned int unknown; /* whether their processes run */
-	unsigned int left;    /* since our own program ends */
-	uint64_t events;
-	char path[SESSION_TEXT_BYTES]; /* newest trace */
-};
-
-static void count_orphan(const char *path, int rc,
-			 const struct recovery_result *result, void *arg)
+static void make_one_pass(void)
 {
-	struct orphans *orphans = arg;
 	uint64_t cpu_ns;
 
-	(void)path;
-	if (rc) {
-		orphans->failed += rc != -ENOLCK && rc != -ECANCELED;
-		orphans->left += rc == -ECANCELED;
-		orphans->unknown += rc == -ENOLCK;
-	} else if (result->path[0]) {
-		orphans->finished++;
-		orphans->events += result->events;
-		memcpy(orphans->path, result->path, sizeof(orphans->path));
-	}
-	/* Our own program's events must not wait for all of them. */
 	make_pass(&cpu_ns);
 }
 
-static void look_after_orphans(void)
+/* In vain if the thread is put away meanwhile: then its next one goes on. */
+static void look_after_killed(void)
 {
 	const struct session_header *head = writer.session->head;
-	struct orphans orphans = {0};
-	unsigned int count;
 
-	if (!head->options.recover) {
-		count = recovery_count_folder(head->folder);
-		if (count)
-			log_say("%u killed run%s left data for %s: traceprof "
-				"recover %s",
-				count, count == 1 ? "" : "s", head->folder,
-				head->folder);
+	killed_runs_finish(&writer.killed, head, make_one_pass);
+	if (load_relaxed(&writer.goes))
 		return;
-	}
-	recovery_run_folder(head->folder, count_orphan, &orphans);
-	if (orphans.finished == 1)
-		log_say("finished the trace of a run that ended without it: "
-			"%s, %lu "
-			"events",
-			orphans.path, (unsigned long)orphans.events);
-	else if (orphans.finished)
-		log_say("finished the traces of %u runs that were killed, in "
-			"%s: %lu events",
-			orphans.finished, head->folder,
-			(unsigned long)orphans.events);
-	if (orphans.left)
-		log_say("a run that ended without it left data for %s: "
-			"traceprof recover %s",
-			head->folder, head->folder);
-	if (orphans.failed)
-		log_say("%u trace%s of killed runs can't be finished: "
-			"traceprof recover %s says why",
-			orphans.failed, orphans.failed == 1 ? "" : "s",
-			head->folder);
-	if (orphans.unknown)
-		log_say("%u session%s for %s may be of programs that still "
-			"run: left alone, see traceprof recover --list",
-			orphans.unknown, orphans.unknown == 1 ? "" : "s",
-			head->folder);
+	killed_runs_say(&writer.killed, head);
+	writer.has_looked = true;
 }
 
 /* A source may have more than one pass takes. */
@@ -356,10 +260,11 @@ static void poll_to_the_end(void)
 }
 
 /* The session stays for `traceprof recover`, unless there is nothing that it
- * could go on from. */
+ * could go on from.  In a sandbox there is no folder, but there is one
+ * outside. */
 static void give_up(void)
 {
-	if (!writer.state.file.file_index)
+	if (!writer.state.file.file_index && !output_is_abroad())
 		session_unlink(writer.session);
 	announce(&writer.phase, WRITER_GAVE_UP);
 }
@@ -391,6 +296,7 @@ static bool leave(void)
 {
 	struct writer_state *state = &writer.state;
 	struct session_header *head = writer.session->head;
+	const uint64_t before_ns = state->cpu_before_ns;
 	uint64_t left_ns;
 	bool seeks_step;
 
@@ -412,7 +318,7 @@ static bool leave(void)
 	if (!leave_start(state, finish_alone, NULL))
 		return true;
 	store_relaxed(&head->finisher, 0);
-	state->cpu_before_ns = 0;
+	state->cpu_before_ns = before_ns;
 	return false;
 }
 
@@ -461,7 +367,7 @@ static uint64_t longest_sleep(void)
  * other processors are idle.  The end of a short run doesn't wait for it. */
 static void prefault_all(void)
 {
-	while (!load_relaxed(&writer.stop) &&
+	while (!load_relaxed(&writer.stop) && !load_relaxed(&writer.goes) &&
 	       chunk_prefault_extend(&writer.state.prefault, writer.session))
 		;
 }
@@ -483,48 +389,85 @@ static void wait_aside(void)
 	}
 }
 
-static void *run(void *arg)
+/* Ends this thread, and nothing else, if that is asked. */
+static bool goes_away(void)
 {
-	bool is_first = true, has_looked = false;
-	uint64_t cpu_ns;
+	uint32_t asked = WRITER_IS_TO_GO;
 
-	(void)arg;
-	thread_busy();
-	prctl(PR_SET_NAME, "traceprof", 0, 0, 0);
-	if (writer.affinity_bytes)
-		sched_setaffinity(0, writer.affinity_bytes,
-				  (const cpu_set_t *)writer.affinity);
-	writer.state.writer_tid = (uint32_t)syscall(SYS_gettid);
+	if (likely(load_relaxed(&writer.goes) == WRITER_STAYS) ||
+	    !atomic_compare_exchange_strong_explicit(
+		    &writer.goes, &asked, WRITER_GOES, memory_order_relaxed,
+		    memory_order_relaxed))
+		return false;
+	writer.state.cpu_before_ns = account_cpu_ns(&writer.state);
+	announce(&writer.phase, WRITER_AWAY);
+	return true;
+}
+
+static void begin(void)
+{
 	wait_aside();
 	refresh_modules();
+	writer.has_begun = true;
+}
+
+/* False: it goes on in another thread. */
+static bool make_passes(void)
+{
+	bool is_first = !writer.has_begun;
+	uint64_t cpu_ns;
+
+	if (is_first)
+		begin();
 	/* ACQUIRE pairs with RELEASE in writer_stop(): stop_ticks. */
 	while (!load_acquire(&writer.stop)) {
 		const uint64_t events = make_pass(&cpu_ns);
 
 		if (writer.state.error)
 			break;
+		if (goes_away())
+			return false;
 		if (is_first)
 			prefault_all();
 		is_first = false;
-		if (!has_looked &&
-		    !pace_is_behind(&writer.pace, writer.session)) {
-			look_after_orphans();
-			has_looked = true;
-		}
+		if (!writer.has_looked &&
+		    !pace_is_behind(&writer.pace, writer.session))
+			look_after_killed();
 		writer.pace.most_ns = longest_sleep();
 		writer.pace.kept = history_chunks(&writer.state);
 		if (!writer.pace.kept)
 			writer.pace.kept = writer.state.packed_chunks;
 		pace_sleep(&writer.pace, writer.session, events, cpu_ns);
 	}
-	if (!has_looked && !writer.state.error)
-		look_after_orphans();
+	return true;
+}
+
+static void end(void)
+{
+	if (!writer.has_looked && !writer.state.error)
+		look_after_killed();
 	if (writer.state.error)
 		give_up();
 	else
 		finish();
 	/* Nobody is left waiting for an answer. */
 	announce(&writer.answered, load_relaxed(&writer.asked));
+}
+
+static void *run(void *arg)
+{
+	(void)arg;
+	thread_busy();
+	prctl(PR_SET_NAME, "traceprof", 0, 0, 0);
+	if (writer.affinity_bytes)
+		sched_setaffinity(0, writer.affinity_bytes,
+				  (const cpu_set_t *)writer.affinity);
+	writer.tid = (uint32_t)syscall(SYS_gettid);
+	/* The first one's, by which the file calls it. */
+	if (!writer.state.writer_tid)
+		writer.state.writer_tid = writer.tid;
+	if (make_passes())
+		end();
 	return NULL;
 }
 
@@ -544,14 +487,45 @@ int writer_start(struct session *session, const void *affinity,
 	}
 	recovery_stop(false);
 	output_make_room();
-	store_relaxed(&writer.phase, WRITER_RUNS);
-	rc = background_start(run, STACK_BYTES);
-	if (rc) {
-		store_relaxed(&writer.phase, WRITER_NONE);
-		pass_end(&writer.state);
-	}
+	output_stay_here();
+	store_relaxed(&writer.phase, WRITER_AWAY);
+	rc = -writer_call_back();
 out:
 	thread_unbusy(was);
+	return rc;
+}
+
+uint32_t writer_put_away(unsigned int wait_ms)
+{
+	uint32_t asked = WRITER_IS_TO_GO;
+
+	if (load_relaxed(&writer.phase) != WRITER_RUNS)
+		return 0;
+	store_relaxed(&writer.goes, asked);
+	recovery_stop(true);
+	writer_wake();
+	if (!wait_change(&writer.phase, WRITER_RUNS,
+			 (uint64_t)wait_ms * 1000000) &&
+	    !atomic_compare_exchange_strong_explicit(
+		    &writer.goes, &asked, WRITER_STAYS, memory_order_relaxed,
+		    memory_order_relaxed))
+		wait_change(&writer.phase, WRITER_RUNS, SECOND_NS);
+	recovery_stop(false);
+	/* ACQUIRE pairs with RELEASE in announce(): its last pass. */
+	return load_acquire(&writer.phase) == WRITER_RUNS ? 0 : writer.tid;
+}
+
+int writer_call_back(void)
+{
+	int rc;
+
+	if (load_relaxed(&writer.phase) != WRITER_AWAY)
+		return 0;
+	store_relaxed(&writer.goes, WRITER_STAYS);
+	store_relaxed(&writer.phase, WRITER_RUNS);
+	rc = background_start(run, STACK_BYTES);
+	if (rc)
+		store_relaxed(&writer.phase, WRITER_AWAY);
 	return rc;
 }
 
@@ -571,15 +545,55 @@ void writer_ends_soon(void)
 	store_relaxed(&writer.state.is_ending, true);
 }
 
+static void run_end(void *unused)
+{
+	(void)unused;
+	end();
+}
+
+/* On this thread, whose stack may be a signal handler's.  What is too large for
+ * a file's limit is told by a signal, to the thread that writes. */
+static void end_here(void)
+{
+	const struct timespec now = {0};
+	sigset_t all, large, was;
+	char *stack = mmap(NULL, STACK_BYTES, PROT_READ | PROT_WRITE,
+			   MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+
+	/* What this thread ran before is not the writer's. */
+	writer.state.cpu_before_ns -=
+		account_cpu_ns(&writer.state) - writer.state.cpu_before_ns;
+	sigfillset(&all);
+	pthread_sigmask(SIG_SETMASK, &all, &was);
+	if (stack == MAP_FAILED) {
+		end();
+	} else {
+		stack_switch((uintptr_t)stack + STACK_BYTES, run_end, NULL);
+		munmap(stack, STACK_BYTES);
+	}
+	sigemptyset(&large);
+	sigaddset(&large, SIGXFSZ);
+	if (!sigismember(&was, SIGXFSZ))
+		sigtimedwait(&large, NULL, &now);
+	pthread_sigmask(SIG_SETMASK, &was, NULL);
+}
+
 int writer_stop(unsigned int wait_ms)
 {
-	if (load_relaxed(&writer.phase) != WRITER_RUNS ||
+	bool is_here;
+
+	/* If it can. */
+	writer_call_back();
+	is_here = load_relaxed(&writer.phase) == WRITER_AWAY;
+	if ((!is_here && load_relaxed(&writer.phase) != WRITER_RUNS) ||
 	    atomic_exchange_explicit(&writer.stopping, 1, memory_order_relaxed))
 		return result();
 	writer.stop_ticks = clock_ticks();
 	recovery_stop(true);
 	/* RELEASE pairs with ACQUIRE in run(). */
 	store_release(&writer.stop, 1);
+	if (is_here)
+		end_here();
 	writer_wake();
 	wait_change(&writer.phase, WRITER_RUNS, (uint64_t)wait_ms * 1000000);
 	return result();

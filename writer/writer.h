@@ -13,7 +13,8 @@
 
 /* Starts the thread: all signals blocked, named "traceprof", on the CPUs that
  * the process had at `affinity` (cpu_set_t of `affinity_bytes`, NULL: as is).
- * 0 or -errno.  Called once per session. */
+ * 0, -errno, or errno where there can be no thread now: as if it had been put
+ * away, and it isn't called back.  Called once per session. */
 int writer_start(struct session *session, const void *affinity,
 		 size_t affinity_bytes);
 
@@ -27,6 +28,16 @@ void writer_ends_soon(void);
  * before (disk full, say); -EINPROGRESS a process of its own finishes the
  * file.  Idempotent; a second caller doesn't wait. */
 int writer_stop(unsigned int wait_ms);
+
+/* Ends its thread and nothing else, before a call that the kernel refuses a
+ * process of several; and starts another one, which goes on.  What is recorded
+ * meanwhile waits.  Nobody else may call anything here between the two.  The
+ * first returns the thread's id, which may not be gone from the kernel yet; 0:
+ * there was none, or it didn't end within `wait_ms`.  The second returns 0 or
+ * -errno: then writer_stop() tries again, and finishes the file itself if need
+ * be. */
+uint32_t writer_put_away(unsigned int wait_ms);
+int writer_call_back(void);
 
 /* Wakes it out of its sleep.  Async-signal-safe. */
 void writer_wake(void);

@@ -9,12 +9,14 @@
 #include <time.h>
 #include <unistd.h>
 
-#define PAUSE_NS 1000000
-#define PAUSES	 200
+#define PAUSE_NS     1000000
+#define PAUSES	     200
+#define START_ROUNDS 10
 
 static _Atomic int inside; /* our threads in the loader */
 static _Atomic int forks;  /* forks under way */
 static _Atomic unsigned int background;
+static _Atomic int starting; /* of those, not counted yet */
 
 /* Each side first says what it does and then looks at the other: sequentially
  * consistent, so at least one of two that meet sees the other. */
@@ -50,6 +52,9 @@ void loader_before_fork(void)
 {
 	atomic_fetch_add(&forks, 1);
 	wait_for(&inside);
+	/* It only has to get a processor. */
+	for (int i = 0; i < START_ROUNDS && !wait_for(&starting); i++)
+		;
 }
 
 void loader_after_fork(void)
@@ -62,11 +67,17 @@ void loader_forget(void)
 	atomic_store(&inside, 0);
 	atomic_store(&forks, 0);
 	atomic_store(&background, 0);
+	atomic_store(&starting, 0);
 }
 
 unsigned int background_count(void)
 {
 	return atomic_load(&background);
+}
+
+bool background_is_counted(void)
+{
+	return !atomic_load(&starting);
 }
 
 void background_enter(void)
@@ -84,6 +95,7 @@ static void *run_counted(void *run)
 	void *result;
 
 	background_enter();
+	atomic_fetch_sub(&starting, 1);
 	result = ((void *(*)(void *))(uintptr_t)run)(NULL);
 	background_leave();
 	return result;
@@ -102,8 +114,11 @@ int background_start(void *(*run)(void *), size_t stack_bytes)
 	pthread_attr_setstacksize(&attributes, stack_bytes);
 	sigfillset(&all);
 	pthread_sigmask(SIG_SETMASK, &all, &before);
+	atomic_fetch_add(&starting, 1);
 	rc = -pthread_create(&thread, &attributes, run_counted,
 			     (void *)(uintptr_t)run);
+	if (rc)
+		atomic_fetch_sub(&starting, 1);
 	pthread_sigmask(SIG_SETMASK, &before, NULL);
 	pthread_attr_destroy(&attributes);
 	return rc;

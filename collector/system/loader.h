@@ -8,6 +8,10 @@
  * hangs in its next dlopen(), dladdr() or dl_iterate_phdr().  So whoever of us
  * goes into the loader says so, and a fork waits for that moment; and while a
  * fork is under way we wait.  Neither waits longer than 0.2 s.
+ *
+ * A thread that is just being made is such a moment, too: a child by number
+ * keeps it in the C library's list, whose setuid() and the like wait until it
+ * runs.  A fork waits two seconds for it.
  */
 #ifndef COLLECTOR_LOADER_H
 #define COLLECTOR_LOADER_H
@@ -24,6 +28,7 @@ int background_start(void *(*run)(void *), size_t stack_bytes);
  * that has lost its last thread ends without them.  Never more than there are:
  * each counts itself. */
 unsigned int background_count(void);
+bool background_is_counted(void); /* none is just being started */
 void background_enter(void);
 void background_leave(void);
 

@@ -22,6 +22,7 @@
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #define VARIABLE     "INTEL_LIBITTNOTIFY64"
@@ -485,7 +486,7 @@ static void counter_set_value(struct itt_counter *counter, const void *value)
 
 static void thread_set_name(const char *name)
 {
-	nvtx_name_thread((uint32_t)gettid(), name);
+	nvtx_name_thread((uint32_t)syscall(SYS_gettid), name);
 }
 
 /* clang-format off */

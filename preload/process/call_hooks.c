@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * call_hooks.c - prctl(), capset() and syscall(), by which a program forbids
- * itself system calls, changes what one thread may do, or forks or ends past
- * the C library.
+ * call_hooks.c - prctl() and syscall(), by which a program forbids itself
+ * system calls, changes what one thread may do, or forks or ends past the C
+ * library.
  *
  * A seccomp filter may forbid what finishing a trace takes, and would then kill
  * the program at its end, by our doing.  So the recording ends before any
@@ -12,15 +12,14 @@
  * filter. One that is installed without the C library, or in which the program
  * was started, is not seen.
  *
- * What a thread may do is its own.  setuid(), setgroups() and their like make
- * all threads of a process do the same, and abort it where one is refused what
- * the others are not.  A program that changes its only thread's capabilities
- * would end so by the writer's: the recording ends before that, too.
+ * What changes one thread alone, or is refused where there are several, is
+ * alone_hooks.c's.
  *
  * All other calls are jumped to: a child that shares our stack, or has a new
  * one, must not come back into a frame of ours.
  */
 #include "collector/system/loader.h"
+#include "preload/process/alone_hooks.h"
 #include "preload/process/children.h"
 #include "preload/process/families.h"
 #include "preload/process/life.h"
@@ -31,6 +30,8 @@
 #include <linux/seccomp.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
+#include <sys/uio.h>
+#include <unistd.h>
 
 /* Before the C library's own is known, in the loader. */
 static COLD long call_kernel(long number, long a, long b, long c, long d,
@@ -78,11 +79,23 @@ static COLD void confine(bool is_strict, const void *filter)
 		life_confine("seccomp");
 }
 
-/* This thread's capabilities become others than the writer's. */
-static COLD void part(void)
+/* What this thread may do becomes another thing than what the writer may. */
+static COLD int secure(unsigned long bits, unsigned long b, unsigned long c,
+		       unsigned long d)
 {
-	if (life_is_running())
-		life_confine("capset");
+	struct alone alone;
+	int error, rc;
+
+	if (!alone_begin(&alone)) {
+		alone_is_not("prctl");
+		return real.prctl(PR_SET_SECUREBITS, bits, b, c, d);
+	}
+	errno = alone.quiet.saved;
+	rc = real.prctl(PR_SET_SECUREBITS, bits, b, c, d);
+	error = errno;
+	alone_end(&alone, "prctl");
+	errno = error;
+	return rc;
 }
 
 static COLD long fork_by_hand(long number, long a, long b, long c, long d,
@@ -126,6 +139,24 @@ static inline bool is_fork(long number, long flags, long stack)
 	return number == SYS_clone && !(flags & CLONE_VM) && !stack;
 }
 
+/* The arguments may be anywhere, and it is the kernel's to say so. */
+static COLD bool is_fork_3(long at, long bytes)
+{
+	struct clone_args args = {0};
+	struct iovec here = {&args, sizeof(args)};
+	struct iovec there = {(void *)at, (size_t)bytes};
+	const int saved = errno;
+	long got;
+
+	if ((size_t)bytes > sizeof(args))
+		there.iov_len = sizeof(args);
+	got = real.syscall(SYS_process_vm_readv, getpid(), (long)&here, 1,
+			   (long)&there, 1, 0);
+	errno = saved;
+	return got >= CLONE_ARGS_SIZE_VER0 && !(args.flags & CLONE_VM) &&
+	       !args.stack;
+}
+
 /* Under names of our own, since the headers have them with "...". */
 EXPORT long call_syscall(long number, long a, long b, long c, long d, long e,
 			 long f) __asm__("syscall");
@@ -136,18 +167,19 @@ long call_syscall(long number, long a, long b, long c, long d, long e, long f)
 {
 	if (unlikely(!real.syscall))
 		return call_kernel(number, a, b, c, d, e, f);
-	if (unlikely(is_fork(number, a, b)))
+	if (unlikely(is_fork(number, a, b)) ||
+	    (unlikely(number == SYS_clone3) && is_fork_3(a, b)))
 		return fork_by_hand(number, a, b, c, d, e);
 	if (unlikely(number == SYS_seccomp) &&
 	    (a == SECCOMP_SET_MODE_STRICT || a == SECCOMP_SET_MODE_FILTER))
 		confine(a == SECCOMP_SET_MODE_STRICT, (const void *)c);
-	if (unlikely(number == SYS_capset))
-		part();
 	if (unlikely(number == SYS_write && (int)a == -1) &&
 	    families_are_asking(__builtin_return_address(0)))
 		return ask_memory(b);
 	if (unlikely(number == SYS_exit_group))
 		life_end();
+	if (unlikely(alone_concerns(number)))
+		return alone_syscall(number, a, b, c);
 	if (number == SYS_futex && unlikely(gate_bits() & GATE_WAIT))
 		return families_futex(a, b, c, d, e, f);
 	return real.syscall(number, a, b, c, d, e, f);
@@ -162,18 +194,6 @@ int call_prctl(int option, unsigned long a, unsigned long b, unsigned long c,
 	if (unlikely(option == PR_SET_SECCOMP))
 		confine(a == SECCOMP_MODE_STRICT, (const void *)b);
 	if (unlikely(option == PR_SET_SECUREBITS))
-		part();
+		return secure(a, b, c, d);
 	return real.prctl(option, a, b, c, d);
-}
-
-/* The C library has no header for it. */
-EXPORT int capset(void *header, const void *sets);
-
-int capset(void *header, const void *sets)
-{
-	if (unlikely(!real.capset))
-		return (int)call_kernel(SYS_capset, (long)header, (long)sets, 0,
-					0, 0, 0);
-	part();
-	return real.capset(header, sets);
 }

@@ -11,6 +11,7 @@
 #include "preload/process/process.h"
 #include <errno.h>
 #include <limits.h>
+#include <sys/resource.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -366,6 +367,31 @@ static bool is_empty(const struct session *session,
 	       is_in_brief(session, then);
 }
 
+static double seconds_of(int whose)
+{
+	struct rusage used = {0};
+
+	getrusage(whose, &used);
+	return (double)(used.ru_utime.tv_sec + used.ru_stime.tv_sec) +
+	       (double)(used.ru_utime.tv_usec + used.ru_stime.tv_usec) / 1e6;
+}
+
+bool closing_is_launcher(void)
+{
+	return seconds_of(RUSAGE_SELF) + seconds_of(RUSAGE_CHILDREN) <
+		       HINT_SECONDS &&
+	       process_kind_is_tool();
+}
+
+/* What is recorded of a shell, from its start on, are samples and waits for its
+ * commands. */
+static bool is_launchers(const struct writer_summary *done,
+			 enum program_then then)
+{
+	return then == PROGRAM_BECOMES_ANOTHER && done->files == 1 &&
+	       done->path[0] && closing_is_launcher();
+}
+
 /* What is in the file, and where its time went. */
 static void say_written(const struct session *session,
 			const struct writer_summary *done,
@@ -444,7 +470,8 @@ void closing_report(const struct session *session,
 			    "too many at once, or inside the profiler",
 			    (unsigned long)unfollowed);
 	say_gpu(session);
-	if (!rc && is_empty(session, done, then)) {
+	if (!rc &&
+	    (is_empty(session, done, then) || is_launchers(done, then))) {
 		unlink(done->path);
 		return;
 	}

@@ -35,6 +35,7 @@
 #include "preload/process/families.h"
 #include "preload/process/hook.h"
 #include "preload/process/life_parts.h"
+#include "preload/process/no_thread.h"
 #include "preload/process/process.h"
 #include "preload/process/quiet.h"
 #include "preload/process/real.h"
@@ -397,11 +398,13 @@ static COLD int bring_writer(void)
 	modules_refresh(life.session);
 	rc = start_writer();
 	change(&life.writer, WRITER_STARTED);
-	if (rc)
-		log_trouble("the writer thread can't be started (%s): nothing "
-			    "is recorded",
+	if (rc > 0)
+		no_thread_say(NULL, rc);
+	if (rc < 0)
+		log_trouble("the writer can't be started (%s): nothing is "
+			    "recorded",
 			    strerrordesc_np(-rc));
-	return rc;
+	return rc < 0 ? rc : 0;
 }
 
 static COLD void bring_writer_or_close(void)
@@ -522,7 +525,8 @@ static void finish(bool ends)
 	/* Half of the time that there is. */
 	families_end((unsigned int)process.options.exit_ms / 2);
 	say_missed();
-	children_say(session);
+	if (!life.execs || !closing_is_launcher())
+		children_say(session);
 	rc = bring_writer();
 	if (!rc && !writer_is_there(thread))
 		rc = -ETIMEDOUT;

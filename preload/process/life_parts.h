@@ -67,6 +67,12 @@ void closing_report(const struct session *session,
 		    const struct writer_summary *done, int rc, uint64_t missed,
 		    enum program_then then);
 
+/* This is a shell, or another known tool, that took less than a second of
+ * processor time, its children's included: what it was before it becomes
+ * another program by exec is nobody's concern.  Wrappers of interpreters are
+ * such. */
+bool closing_is_launcher(void);
+
 /* Nothing was recorded: what was seen of the process, and why there is no file,
  * if `traceprof record` started it, or somebody else put the library before it
  * and it worked for a second. */

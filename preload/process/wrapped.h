@@ -217,6 +217,10 @@
 					       unsigned long b, unsigned long c, \
 					       unsigned long d))	\
 	X(libc, REST, capset,         int,    (void *header, const void *sets)) \
+	X(libc, LATE, unshare,        int,    (int flags))		\
+	X(libc, LATE, setns,          int,    (int fd, int kinds))	\
+	X(libc, LATE, close_range,    int,    (unsigned int first,	\
+					       unsigned int last, int flags)) \
 	X(libc, REST, syscall,        long,   (long number, long a, long b, \
 					       long c, long d, long e, long f))
 

@@ -162,6 +162,34 @@ def test_a_scripts_short_commands_say_where_their_traces_are():
     expect("traceprof: Verdict: " in alone.stderr, alone.stderr)
 
 
+def test_what_a_wrapper_did_before_it_became_the_program():
+    """As pyenv's do: shells that run commands and read what these say."""
+    place = folder()
+    second = os.path.join(place, "second")
+    for path, text in ((os.path.join(place, "first"), f'exec {second} "$@"'),
+                       (second, 'exec "$@"')):
+        with open(path, "w", encoding="utf-8") as file:
+            file.write('#!/bin/bash\nset -e\nfor at in 1 2 3; do\n  : "$(ls / | wc)"\n'
+                       f"done\n{text}\n")
+        os.chmod(path, 0o755)
+    if not os.path.exists("/bin/bash"):
+        raise Skip("no bash here")
+    done = harness.command("record", "--sample", f"--dir={place}/out",
+                           os.path.join(place, "first"), program("step_loop"), 5)
+    expect_equal(done.status, 0, done.stderr)
+    files = os.listdir(place + "/out")
+    expect_equal(len(files), 1, f"traces: {done.stderr}")
+    expect("forked" not in done.stderr, done.stderr)
+    # A script that works has a trace.
+    with open(second, "w", encoding="utf-8") as file:
+        file.write('#!/bin/bash\nwhile read -ra all </proc/$$/stat'
+                   ' && ((all[13] + all[14] < 150)); do\n'
+                   '  for ((at = 0; at < 10000; at++)); do :; done\ndone\nexec "$@"\n')
+    done = harness.command("record", "--sample", f"--dir={place}/out2", second,
+                           program("step_loop"), 5)
+    expect_equal(len(os.listdir(place + "/out2")), 2, f"traces: {done.stderr}")
+
+
 def test_a_programs_workers_say_where_their_traces_are():
     """As multiprocessing starts them; but one of those that trains is judged."""
     module = os.path.join(harness.ROOT, "tools", "python")

@@ -37,6 +37,9 @@ def test_gpus_for_programs():
     expect_equal((peer["busy_ns"], peer["copy_ns"]), (120000, 120000))
 
 
+ABOVE = ("above 100 % of the wall: what is done at the same time, by several threads say,"
+         " adds up\n")
+
 # --- small traces, made here ------------------------------------------------
 
 def slice_(name, start_us, dur_us, tid=700, cat="cpu_op", pid=700, **args):
@@ -130,7 +133,18 @@ def test_a_member_that_is_missing_is_no_balance():
 def test_each_thing_is_said_once():
     """What a table has, no sentence at the end repeats."""
     text = text_of(whole_region(1, 0, (10, 0), (90, 100)))
-    expect(text.endswith("barrier\n"), text)
+    expect(text.endswith("barrier\n" + ABOVE), text)
+
+
+def test_what_threads_do_at_the_same_time_is_more_than_the_wall():
+    """The line is there where a row is that needs it, and for the table that has it."""
+    alone = [slice_("load", 0, 100), slice_("wait", 0, 90, cat="wait")]
+    expect("above 100" not in text_of(alone), text_of(alone))
+    text = text_of(alone + [slice_("wait", 5, 90, tid, cat="wait") for tid in (701, 702)])
+    expect_equal(text.count(ABOVE), 1, text)
+    expect(text.endswith(" 270.0 % wait\n" + ABOVE), text)
+    expect("above 100" not in text_of(alone + [slice_("a", 0, 99, 701), slice_(
+        "other", 0, 100, 701)], None, "--top=1"), "rows that aren't shown")
 
 
 def test_a_team_of_one_works():

@@ -265,6 +265,20 @@ static void choose_columns(struct columns *columns,
 	}
 }
 
+/* Totals are sums of all threads. */
+static void explain_share(const struct total *rows, size_t count, double whole,
+			  FILE *out)
+{
+	bool exceeds = false;
+
+	for (size_t at = 0; at < count; at++)
+		exceeds |= (double)rows[at].total_ns > whole;
+	if (exceeds && whole > 0)
+		text_wrap_print(out, 2,
+				"above 100 %% of the wall: what is done at the "
+				"same time, by several threads say, adds up\n");
+}
+
 static void print_category(void *arg, const char *category)
 {
 	const struct category_print *print = arg;
@@ -294,6 +308,8 @@ static void print_category(void *arg, const char *category)
 	if (top && count > top)
 		text_wrap_print(print->out, 2, "and %zu more names\n",
 				count - top);
+	explain_share(rows, top && top < count ? top : count, whole,
+		      print->out);
 	free(rows);
 }
 

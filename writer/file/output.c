@@ -13,10 +13,52 @@
 #include <sys/eventfd.h>
 #include <sys/single_threaded.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #define FOLDER_MODE 0700
 #define FILE_MODE   0600
+
+/* What a path leads to: the root, and the mounts where the kernel tells. */
+struct world {
+	uint64_t device, inode, mounts;
+};
+
+static struct world home;
+static bool has_home;
+
+static struct world look_around(void)
+{
+	struct world world = {0};
+	struct stat status;
+
+	if (!stat("/", &status)) {
+		world.device = status.st_dev;
+		world.inode = status.st_ino;
+	}
+	/* The first thread's may be others. */
+	if (!stat("/proc/thread-self/ns/mnt", &status))
+		world.mounts = status.st_ino;
+	return world;
+}
+
+void output_stay_here(void)
+{
+	const int saved = errno;
+
+	home = look_around();
+	has_home = true;
+	errno = saved;
+}
+
+bool output_is_abroad(void)
+{
+	const struct world world = look_around();
+
+	return has_home &&
+	       (world.device != home.device || world.inode != home.inode ||
+		(world.mounts && home.mounts && world.mounts != home.mounts));
+}
 
 /* Makes every missing folder above the last '/'. */
 static int make_folders(const char *path)
@@ -25,6 +67,8 @@ static int make_folders(const char *path)
 	struct stat stat_now;
 	int rc = 0;
 
+	if (output_is_abroad())
+		return 0;
 	for (size_t i = 1; path[i]; i++) {
 		if (path[i] != '/')
 			continue;
@@ -66,7 +110,9 @@ static int move_high(int fd)
 void output_make_room(void)
 {
 	const int saved = errno;
-	int fd = __libc_single_threaded ? eventfd(0, EFD_CLOEXEC) : -1;
+	int fd = __libc_single_threaded
+			 ? (int)syscall(SYS_eventfd2, 0, EFD_CLOEXEC)
+			 : -1;
 
 	if (fd >= 0)
 		close(move_high(fd));

@@ -39,6 +39,14 @@ struct output {
  * before the writer's begins.  Does nothing where there are more already. */
 void output_make_room(void);
 
+/* From now on folders are made in this root and mount namespace alone: in a
+ * sandbox that the program builds they would be seen by it, and by nobody who
+ * looks for a trace. */
+void output_stay_here(void);
+
+/* This isn't that root, or not that namespace. */
+bool output_is_abroad(void);
+
 /* Makes the folder (0700, with all that is missing above it) and an empty file
  * (0600).  `path` is absolute.  0; -EEXIST the name is taken (maybe only seen
  * by output_publish()); -ENAMETOOLONG; -ELOOP the folder is a link of another
