@@ -36,7 +36,9 @@ static bool name(const struct thin_site *site, struct event *call)
 	call->extra = site->outer;
 	call->omp.code = site->code;
 	call->omp.sync = site->sync;
-	return call->kind == EVENT_OMP_REGION || call->kind == EVENT_OMP_WAIT;
+	return call->kind == EVENT_OMP_REGION || call->kind == EVENT_OMP_WAIT ||
+	       call->kind == EVENT_OMP_EXPLICIT ||
+	       call->kind == EVENT_OMP_CREATE;
 }
 
 bool thinned_call(const struct writer_state *state,
@@ -63,7 +65,7 @@ static void note(struct writer_state *state, struct label *label,
 		 const struct thin_site *site, uint64_t calls)
 {
 	if (!state->says_calls)
-		say(state, "OpenMP region and wait");
+		say(state, "OpenMP region, task and wait");
 	state->says_calls = true;
 	label->run.thinned += calls;
 	label->file.thinned += calls;
