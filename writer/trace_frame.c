@@ -415,6 +415,35 @@ static void trigger(struct json *json, struct writer_state *state)
 	json_char(json, '}');
 }
 
+static bool is_called_so(const struct label *label, const struct label *like)
+{
+	return label->kind == like->kind && label->text_len == like->text_len &&
+	       !memcmp(label->text, like->text, like->text_len);
+}
+
+/* The sums of all that have one name: a function's tasks may be made in several
+ * places of it.  False: one of them stood before, or none was thinned. */
+static bool sum_named(struct label *const *labels, size_t count, size_t at,
+		      struct total *sum)
+{
+	*sum = labels[at]->file;
+	for (size_t i = 0; i < count; i++) {
+		const struct total *file = &labels[i]->file;
+
+		if (i == at || !is_called_so(labels[i], labels[at]))
+			continue;
+		if (i < at && file->thinned)
+			return false;
+		sum->calls += file->calls;
+		sum->thinned += file->thinned;
+		sum->sum_ns += file->sum_ns;
+		sum->min_ns = min_u64(sum->min_ns, file->min_ns);
+		sum->max_ns = max_u64(sum->max_ns, file->max_ns);
+		sum->mask = sum->mask > file->mask ? sum->mask : file->mask;
+	}
+	return true;
+}
+
 /* The sites of which not every call was drawn: what was seen of them is exact,
  * and so are the sums. */
 static void sampled(struct json *json, struct label *const *labels,
@@ -425,9 +454,9 @@ static void sampled(struct json *json, struct label *const *labels,
 	json_raw(json, ",\n" SCHEMA_KEY(SCHEMA_SAMPLED) "[");
 	for (size_t i = 0; i < count; i++) {
 		const struct label *label = labels[i];
-		const struct total *file = &label->file;
+		struct total sum;
 
-		if (!file->thinned)
+		if (!label->file.thinned || !sum_named(labels, count, i, &sum))
 			continue;
 		if (!is_first)
 			json_char(json, ',');
@@ -440,27 +469,31 @@ static void sampled(struct json *json, struct label *const *labels,
 			json_raw(json, "\",\"heap\":\"free\"");
 		else if (label->kind == EVENT_OMP_WAIT)
 			json_raw(json, "\",\"omp\":\"wait\"");
+		else if (label->kind == EVENT_OMP_EXPLICIT)
+			json_raw(json, "\",\"omp\":\"explicit\"");
+		else if (label->kind == EVENT_OMP_CREATE)
+			json_raw(json, "\",\"omp\":\"create\"");
 		else
 			json_raw(json, "\",\"omp\":\"parallel\"");
 		json_raw(json, ",\"sampled\":\"");
-		if (file->mask == UINT32_MAX) {
+		if (sum.mask == UINT32_MAX) {
 			json_raw(json, "none\"");
 		} else {
 			json_raw(json, "1/");
-			json_u64(json, file->mask + UINT64_C(1));
+			json_u64(json, sum.mask + UINT64_C(1));
 			json_char(json, '"');
 		}
-		json_pair_u64(json, "seen", file->calls);
-		json_pair_u64(json, "drawn", file->calls - file->thinned);
-		json_pair_u64(json, "thinned", file->thinned);
+		json_pair_u64(json, "seen", sum.calls);
+		json_pair_u64(json, "drawn", sum.calls - sum.thinned);
+		json_pair_u64(json, "thinned", sum.thinned);
 		if (label->kind == EVENT_HEAP_ALLOC ||
 		    label->kind == EVENT_HEAP_FREE) {
 			json_char(json, '}');
 			continue;
 		}
-		json_pair_micros(json, "total_us", file->sum_ns);
-		json_pair_micros(json, "min_us", file->min_ns);
-		json_pair_micros(json, "max_us", file->max_ns);
+		json_pair_micros(json, "total_us", sum.sum_ns);
+		json_pair_micros(json, "min_us", sum.min_ns);
+		json_pair_micros(json, "max_us", sum.max_ns);
 		json_char(json, '}');
 	}
 	json_char(json, ']');

@@ -28,8 +28,11 @@
 	X(OMP_REGION,   "omp_region")	/* payload omp, on the master */ \
 	X(OMP_IMPLICIT, "omp_task")	/* payload omp, on each member */ \
 	X(OMP_EXPLICIT, "omp_explicit")	/* payload omp: a task's run */	\
+	X(OMP_TASKS,    "omp_tasks")	/* payload omp: tasks in a row, as one \
+					   (thin_tasks.h) */		\
 	X(OMP_CREATE,   "omp_create")	/* payload omp: task creation */ \
 	X(OMP_WAIT,     "omp_wait")	/* payload omp: what was awaited */ \
+	X(OMP_WAITS,    "omp_waits")	/* payload omp: short ones, as one */ \
 	X(OMP_ACQUIRED, "omp_held")	/* payload omp: lock or turn held */ \
 	X(SCOPE,        "scope")	/* name; payload scope */	\
 	X(RANGE,        "range")	/* name; may cross: side lane */ \
@@ -223,11 +226,19 @@ struct event {
 			uint64_t region; /* unique in the process, 0 none */
 			uint64_t code;	 /* return address of the call that
 					       names it */
-			uint32_t team;	 /* size, 0 unknown */
 			union {
-				uint32_t thread;      /* number in the team */
-				uint32_t until_share; /* WITH_SHARE: ticks from
-					the start to the share's */
+				struct {
+					uint32_t team; /* size, 0 unknown */
+					union {
+						/* number in the team */
+						uint32_t thread;
+						/* WITH_SHARE: ticks from the
+						 * start to the share's */
+						uint32_t until_share;
+					};
+				};
+				/* OMP_WAIT: of the tasks run in it */
+				uint64_t tasks_ticks;
 			};
 			uint16_t sync;	   /* enum omp_sync */
 			uint16_t schedule; /* enum omp_schedule */
@@ -465,7 +476,7 @@ static inline bool gpu_sync_has_event(uint32_t sync)
 static inline bool event_is_omp_part(unsigned int kind)
 {
 	return kind == EVENT_OMP_IMPLICIT || kind == EVENT_OMP_WAIT ||
-	       kind == EVENT_OMP_ACQUIRED;
+	       kind == EVENT_OMP_WAITS || kind == EVENT_OMP_ACQUIRED;
 }
 
 /* An OPERATOR's scope, as PyTorch counts; others are operators like 0. */
@@ -504,6 +515,15 @@ static inline uint64_t event_dur(const struct event *event, bool is_timed)
 
 /* No stream, or none that is known. */
 #define GPU_STREAM_NONE 0xffffffffu
+
+/* Lies as a slice on its thread's own lane. */
+static inline bool event_is_on_lane(unsigned int kind)
+{
+	return (kind >= EVENT_OMP_REGION && kind <= EVENT_SCOPE) ||
+	       kind == EVENT_CALL || kind == EVENT_BLAS ||
+	       kind == EVENT_HOST_WAIT || kind == EVENT_FILE_IO ||
+	       kind == EVENT_PYTHON;
+}
 
 /* Comes from CUPTI, through a ring of the writer's own; or a sample. */
 static inline bool event_is_gpu(unsigned int kind)
@@ -547,8 +567,9 @@ static inline void event_share(struct event *region, struct event *share,
 }
 
 /* What is left of a call of a site that is thinned (collector/session/thin.h):
- * the site's place in its thread's table, when it began after the event it is
- * in, and how long it took. */
+ * the site's place in its thread's table, how long after the event's start it
+ * ended, and how long it took.  Calls lie in each other, and come as they end.
+ */
 #define EVENT_MARKS	     4u
 #define EVENT_MARK_AFTER_MAX 0xffffffu
 
@@ -566,7 +587,8 @@ static inline uint64_t event_mark_start(const struct event *event,
 					unsigned int at)
 {
 	return event->start_ticks +
-	       (event->words[at] >> 32 & EVENT_MARK_AFTER_MAX);
+	       (event->words[at] >> 32 & EVENT_MARK_AFTER_MAX) -
+	       (uint32_t)event->words[at];
 }
 
 static inline uint64_t event_mark_took(uint64_t mark)

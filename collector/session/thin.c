@@ -31,6 +31,8 @@ COLD void thin_start(struct thread *thread)
 	thread->thin.left = 1;
 	thread->thin.over = 0;
 	thread->thin.under = 0;
+	thread->thin.frame = (struct thin_frame){0};
+	thread->thin.wait_ticks = 0;
 }
 
 /* The table, with the first site: false without room, or without a bound. */
@@ -190,7 +192,7 @@ static void mark(struct thread *thread, const struct thin_site *site,
 {
 	struct event *marks = &thread->thin.marks;
 	const uint64_t took = end_ticks - start_ticks;
-	uint64_t after = start_ticks - marks->start_ticks;
+	uint64_t after = end_ticks - marks->start_ticks;
 	uint32_t count = marks->name;
 
 	if (count && unlikely(after > EVENT_MARK_AFTER_MAX)) {
@@ -199,7 +201,7 @@ static void mark(struct thread *thread, const struct thin_site *site,
 	}
 	if (!count) {
 		marks->kind = EVENT_OMP_THINNED;
-		marks->start_ticks = start_ticks;
+		marks->start_ticks = end_ticks;
 		marks->extra = (uint32_t)thread->thin.marked;
 		after = 0;
 	}
@@ -305,6 +307,23 @@ static struct thin_site *dearest(const struct thread *thread,
 	return found;
 }
 
+/* Of these kinds what is short isn't drawn any more. */
+static uint64_t sum_up(const struct thread *thread,
+		       const struct session_cost *cost, uint32_t kinds,
+		       uint64_t sum)
+{
+	for (uint32_t i = 0; i < thread->thin.used; i++) {
+		struct thin_site *site = site_at(thread, i);
+
+		if (!(kinds >> site->kind & 1))
+			continue;
+		sum -= cost_of(thread, site, cost, 0);
+		sum += cost_of(thread, site, cost, THIN_ALL);
+		site->wanted = THIN_ALL;
+	}
+	return sum;
+}
+
 /* The least masks with which what was done since the last look would have cost
  * no more than `share_ps`. */
 static void plan(const struct thread *thread, const struct session_cost *cost,
@@ -320,14 +339,11 @@ static void plan(const struct thread *thread, const struct session_cost *cost,
 	}
 	if (sum <= share_ps)
 		return;
-	for (uint32_t i = 0; i < thread->thin.used; i++) {
-		site = site_at(thread, i);
-		if (site->kind != EVENT_OMP_WAIT)
-			continue;
-		sum -= cost_of(thread, site, cost, 0);
-		sum += cost_of(thread, site, cost, THIN_ALL);
-		site->wanted = THIN_ALL;
-	}
+	sum = sum_up(thread, cost, 1u << EVENT_OMP_WAIT, sum);
+	if (sum > share_ps)
+		sum = sum_up(thread, cost,
+			     1u << EVENT_OMP_EXPLICIT | 1u << EVENT_OMP_CREATE,
+			     sum);
 	while (sum > share_ps && (site = dearest(thread, cost))) {
 		sum -= cost_of(thread, site, cost, site->wanted);
 		site->wanted = site->wanted * 2 + 1;
@@ -405,6 +421,17 @@ static void look(struct thread *thread, const struct session_header *head,
 		change(thread);
 }
 
+/* How long a slice must be that the share has room for. */
+static uint64_t long_ticks(struct session_header *head)
+{
+	const double rate = (double)clock_ticks_per_second(&head->clock);
+	const uint32_t slice_ps =
+		head->cost.slice_ps ? head->cost.slice_ps : SLICE_PS;
+
+	return (uint64_t)(THIN_LONG * (double)slice_ps * 100 /
+			  (double)head->options.max_overhead * rate / 1e12);
+}
+
 COLD void thin_look(struct thread *thread, uint64_t now_ticks)
 {
 	struct session *session = load_relaxed(&session_here);
@@ -413,8 +440,10 @@ COLD void thin_look(struct thread *thread, uint64_t now_ticks)
 
 	thread->thin.left = THIN_CALLS;
 	thread->thin.since_ticks = now_ticks;
-	if (session)
+	if (session) {
 		choose(thread, session->head, now_ticks);
+		thread->thin.long_ticks = long_ticks(session->head);
+	}
 	/* The first look back has nothing to look at. */
 	if (since && session)
 		look(thread, session->head, now_ticks - since);

@@ -6,7 +6,8 @@
  * and how often they came.  Once in THIN_CALLS calls it looks back at how long
  * those took and what recording them cost, by the figures that the writer
  * measured (struct session_cost).  Where that is more than its share, the sites
- * that cost most are thinned: first waits, of which none is drawn any more,
+ * that cost most are thinned: first waits, of which only long ones are drawn
+ * any more, then explicit tasks and their creations likewise (thin_tasks.h),
  * then regions, of which every second is, every fourth, and so on.  A site that
  * comes seldom is left alone, so what a program does once a step stays.
  *
@@ -44,9 +45,12 @@
 #define THIN_UNDER     8u
 /* Of no site is less drawn than one in so many; a mask. */
 #define THIN_MOST      1023u
+/* A task or a wait is drawn if that many times what its slice costs is within
+ * the share: thin_tasks.h. */
+#define THIN_LONG      10u
 /* Of which window sums are that are not kept. */
 #define THIN_NO_WINDOW UINT32_MAX
-/* Of waits nothing is. */
+/* Of waits and tasks what is short never is. */
 #define THIN_ALL       UINT32_MAX
 
 /* By which a block is chosen; the file says so (trace-format.md). */

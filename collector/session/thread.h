@@ -107,6 +107,14 @@ struct thin_site {
 
 _Static_assert(sizeof(struct thin_site) == CACHE_LINE, "one site, one line");
 
+/* Where a thread's explicit tasks stand: see thin_tasks.h. */
+struct thin_frame {
+	uint64_t covered; /* ticks of tasks that were drawn, ever */
+	uint64_t bare;	  /* of those that were not, since what is open began */
+	uint64_t idle;	  /* of waits that were not drawn, ever */
+	int64_t next;	  /* ring.next */
+};
+
 struct thin {
 	struct event marks; /* those that are not in the ring yet */
 	uint64_t sites;	    /* THIN_SITES of them, from the record; 0 not yet */
@@ -127,6 +135,13 @@ struct thin {
 	uint64_t heap_calls;	  /* as of the last look at them, */
 	uint64_t heap_since;	  /* its ticks, 0 none yet, */
 	int64_t heap_left_ps;	  /* and what they may cost beyond the share */
+
+	struct thin_frame frame;
+	uint64_t wait_ticks;  /* the start of a wait that is on no open slice */
+	uint64_t long_ticks;  /* what takes that long is drawn all the same */
+	uint64_t bare_region; /* of the last one in `frame.bare`, */
+	uint64_t bare_code;   /* of the first, 0 there are too many, */
+	uint64_t bare_other;  /* and of one that differs */
 };
 
 /* What the writer has done with a thread; double like the checkpoint. */
@@ -165,6 +180,8 @@ struct thread {
 
 	struct open_slice open[OPEN_SLICES_MAX];
 	struct open_frame frame[OPEN_SLICES_MAX];
+	struct thin_frame around[OPEN_SLICES_MAX]; /* of libomp's: as they began
+						    */
 
 	_Alignas(CACHE_LINE) struct thin thin;
 

@@ -169,6 +169,7 @@ void gomp_region_close_team(const struct gomp_slice *slice,
 	}
 	/* RELEASE pairs with ACQUIRE in the writer's look at open slices. */
 	store_release(&slice->thread->depth, slice->depth);
+	thin_settle(slice->thread, wait_start, end_ticks);
 	/* A call stack has the place of the wait. */
 	if (unlikely(!(bits & GATE_OMP) || (until | waited) >> 32 ||
 		     detail->task)) {
@@ -193,6 +194,7 @@ bool gomp_member_begin(struct gomp_member *member, struct gomp_region *region,
 		       unsigned int team, unsigned int thread)
 {
 	struct gomp_slice slice = {.thread = NULL};
+	uint64_t now;
 
 	member->region = NULL;
 	member->was_last = gomp_last;
@@ -216,7 +218,9 @@ bool gomp_member_begin(struct gomp_member *member, struct gomp_region *region,
 		if (region->schedule != OMP_SCHEDULE_TEAMS)
 			member->region = region;
 	}
-	member->slice = gomp_slice_pushed(slice, clock_ticks());
+	now = clock_ticks();
+	thin_settle(slice.thread, 0, now);
+	member->slice = gomp_slice_pushed(slice, now);
 	return true;
 }
 
@@ -229,6 +233,9 @@ void gomp_member_end(struct gomp_member *member)
 	if (unlikely(!member->slice.thread))
 		return;
 	end = clock_ticks();
+	if (likely(gomp_is_mine(member->slice.thread)))
+		thin_share(member->slice.thread, member->slice.region,
+			   member->slice.start_ticks, end);
 	if (!region || !gomp_is_recording() ||
 	    !gomp_is_mine(member->slice.thread)) {
 		gomp_slice_close(&member->slice, end, &member->detail);

@@ -23,7 +23,7 @@
 #define PRELOAD_GOMP_REGION_H
 
 #include "collector/control/search.h"
-#include "preload/gomp/gomp_slice.h"
+#include "preload/gomp/gomp_thin.h"
 
 struct gomp_region {
 	/* What the members read: one line, which nobody writes meanwhile. */

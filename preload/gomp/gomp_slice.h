@@ -165,25 +165,38 @@ static inline void gomp_slice_push(struct gomp_slice *slice,
 	*slice = gomp_slice_pushed(*slice, start_ticks);
 }
 
+/* A slice inside whatever is open, which it isn't yet. */
+static inline struct gomp_slice gomp_slice_inside(struct thread *thread,
+						  const struct gomp_site *site,
+						  const void *return_address,
+						  enum event_kind kind,
+						  enum omp_sync sync)
+{
+	const struct open_slice *outer = gomp_innermost(thread);
+	struct gomp_slice slice = {.thread = thread,
+				   .region = outer ? outer->region : 0,
+				   .code = site->code,
+				   .kind = (uint16_t)kind,
+				   .sync = (uint16_t)sync};
+
+	if (unlikely(!slice.code))
+		slice.code = outer ? outer->code : (uint64_t)return_address;
+	return slice;
+}
+
 /* Opens a slice inside whatever is open.  False: nothing is recorded. */
 static inline bool gomp_slice_open(struct gomp_slice *slice,
 				   const struct gomp_site *site,
 				   const void *return_address,
 				   enum event_kind kind, enum omp_sync sync)
 {
-	const struct open_slice *outer;
-
 	slice->thread = hook_thread();
 	if (unlikely(!slice->thread))
 		return false;
-	outer = gomp_innermost(slice->thread);
-	slice->region = outer ? outer->region : 0;
-	slice->code = site->code;
-	if (unlikely(!slice->code))
-		slice->code = outer ? outer->code : (uint64_t)return_address;
-	slice->kind = (uint16_t)kind;
-	slice->sync = (uint16_t)sync;
-	gomp_slice_push(slice, clock_ticks());
+	*slice =
+		gomp_slice_pushed(gomp_slice_inside(slice->thread, site,
+						    return_address, kind, sync),
+				  clock_ticks());
 	return true;
 }
 

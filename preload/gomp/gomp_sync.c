@@ -12,7 +12,7 @@
  * only forwarded.  What is acquired between windows inside something that was
  * acquired in one is hidden there, so that each end finds its own beginning.
  */
-#include "preload/gomp/gomp_slice.h"
+#include "preload/gomp/gomp_thin.h"
 
 static const struct gomp_detail nothing;
 
@@ -124,9 +124,16 @@ static bool wait_thinned(struct thread *thread, struct thin_site *thin,
 {
 	bool answer;
 
+	const uint64_t outer = thread->thin.wait_ticks;
+	struct thin_frame around;
+
 	wait->start_ticks = clock_ticks();
+	thin_enter(thread, &around);
+	thread->thin.wait_ticks = wait->start_ticks;
 	answer = original(argument);
-	gomp_thin_end(thread, thin, wait, clock_ticks(), &nothing);
+	gomp_wait_thinned(thread, thin, wait, &around, clock_ticks());
+	if (likely(thread_self == thread))
+		thread->thin.wait_ticks = outer;
 	return answer;
 }
 
@@ -135,6 +142,7 @@ static bool wait_in(size_t at, const void *caller, enum omp_sync sync,
 {
 	const struct gomp_site *site = gomp_site(caller, NULL);
 	plain_call *original;
+	struct thin_frame around;
 	struct gomp_slice wait;
 	struct thread *thread;
 	struct thin_site *thin;
@@ -158,8 +166,9 @@ static bool wait_in(size_t at, const void *caller, enum omp_sync sync,
 		return original(argument);
 	}
 	original = gomp_original(site, at);
+	thin_enter(wait.thread, &around);
 	answer = original(argument);
-	wait_end(&wait);
+	gomp_wait_close(&wait, &around, clock_ticks());
 	return answer;
 }
 
@@ -318,6 +327,7 @@ EXPORT void GOMP_taskgroup_end(void)
 {
 	const void *address = __builtin_return_address(0);
 	const struct gomp_site *site = gomp_site(address, NULL);
+	struct thin_frame around;
 	struct gomp_slice held;
 	struct gomp_slice wait;
 	uint64_t end;
@@ -328,8 +338,10 @@ EXPORT void GOMP_taskgroup_end(void)
 			gomp_slice_drop(&held);
 		return;
 	}
+	thin_enter(wait.thread, &around);
 	gomp_library(site)->taskgroup_end();
-	end = wait_end(&wait);
+	end = clock_ticks();
+	gomp_wait_close(&wait, &around, end);
 	if (release(&held, OMP_SYNC_TASKGROUP))
 		gomp_slice_close(&held, end, &nothing);
 }

@@ -16,7 +16,7 @@
  * Larger blocks are passed on as they are: then only the creation is seen, and
  * the run is counted as one that is missing.
  */
-#include "preload/gomp/gomp_slice.h"
+#include "preload/gomp/gomp_thin.h"
 
 #include <string.h>
 
@@ -63,6 +63,7 @@ static _Atomic uint32_t task_count;
 
 struct task_run {
 	struct gomp_slice slice;
+	struct thin_frame around;
 	struct gomp_detail detail;
 	struct gomp_library *was_last;
 };
@@ -71,7 +72,8 @@ static void run_end(struct task_run *run)
 {
 	gomp_last = run->was_last;
 	if (run->slice.thread)
-		gomp_slice_close(&run->slice, clock_ticks(), &run->detail);
+		gomp_task_close(&run->slice, &run->around, clock_ticks(),
+				&run->detail);
 }
 
 static void run(void *block, const struct task_header *header)
@@ -88,6 +90,7 @@ static void run(void *block, const struct task_header *header)
 		slice->region = header->region;
 		slice->kind = EVENT_OMP_EXPLICIT;
 		slice->sync = 0;
+		thin_enter(slice->thread, &run.around);
 		gomp_slice_push(slice, clock_ticks());
 	}
 	header->function(block);
@@ -141,8 +144,9 @@ static uint32_t offset_for(long bytes, long alignment)
 }
 
 /* The program's block and the header, in `room`. */
-static void *enlarge(char *room, const void *data, long bytes, long alignment,
-		     uint32_t offset, const struct task_header *header)
+static ALWAYS_INLINE void *enlarge(char *room, const void *data, long bytes,
+				   long alignment, uint32_t offset,
+				   const struct task_header *header)
 {
 	char *block = (char *)align_up((uintptr_t)room, (uint64_t)alignment);
 
@@ -183,22 +187,51 @@ struct task_block {
 /* A creation on its way. */
 struct task_making {
 	struct gomp_slice slice;
+	struct thin_frame around;
+	struct thin_site *site; /* of a slice; NULL: it is never thinned */
 	struct gomp_detail detail;
 	struct task_header header;
 	struct task_source source;
 	uint32_t offset; /* 0: the block is passed on as it is */
 };
 
+/* The slice of a call that is recorded.  One that is thinned is on no open
+ * slice: what it makes is the task of what is. */
+static ALWAYS_INLINE bool slice_begin(struct task_making *making,
+				      const struct gomp_site *site,
+				      const void *address, enum event_kind kind,
+				      enum omp_sync sync)
+{
+	struct gomp_slice *slice = &making->slice;
+	struct thread *thread = hook_thread();
+
+	if (unlikely(!thread))
+		return false;
+	*slice = gomp_slice_inside(thread, site, address, kind, sync);
+	thin_enter(thread, &making->around);
+	if (kind == EVENT_OMP_CREATE)
+		making->site = thin_site(thread, kind, slice->code, 0, 0);
+	if (making->site && making->site->mask) {
+		slice->depth = load_relaxed(&thread->depth);
+		slice->start_ticks = clock_ticks();
+	} else {
+		gomp_slice_push(slice, clock_ticks());
+	}
+	return true;
+}
+
 /* Opens the slice of a creation.  A task that is created while no window is
  * open may run in one: it gets its header without a slice.  False: nothing is
  * to be known of it. */
-static bool making_begin(struct task_making *making,
-			 const struct gomp_site *site, const void *address,
-			 enum event_kind kind, enum omp_sync sync)
+static ALWAYS_INLINE bool making_begin(struct task_making *making,
+				       const struct gomp_site *site,
+				       const void *address,
+				       enum event_kind kind, enum omp_sync sync)
 {
 	struct gomp_slice *slice = &making->slice;
 
 	slice->thread = NULL;
+	making->site = NULL;
 	if (gomp_is_foreign(site))
 		return false;
 	if (likely(!gomp_is_recording())) {
@@ -206,21 +239,24 @@ static bool making_begin(struct task_making *making,
 			return false;
 		slice->region = 0;
 		slice->code = site->code ? site->code : (uint64_t)address;
-	} else if (!gomp_slice_open(slice, site, address, kind, sync)) {
+	} else if (!slice_begin(making, site, address, kind, sync)) {
 		return false;
 	}
 	making->header.function = (gomp_function *)site->function;
 	making->header.library = gomp_library(site);
 	making->header.region = slice->region;
 	making->header.code = slice->code;
-	making->header.number = add_relaxed(&task_count, 1) + 1;
+	/* Nobody asks for the number of one that isn't drawn. */
+	making->header.number = making->site && making->site->mask
+					? 0
+					: add_relaxed(&task_count, 1) + 1;
 	making->detail = (struct gomp_detail){.task = making->header.number};
 	return true;
 }
 
 /* How much the caller has to set aside on its stack for making_put(). */
-static size_t making_room(struct task_making *making,
-			  const struct task_block *block)
+static ALWAYS_INLINE size_t making_room(struct task_making *making,
+					const struct task_block *block)
 {
 	making->offset = offset_for(block->bytes, block->alignment);
 	if (!making->offset || block->copy)
@@ -230,8 +266,9 @@ static size_t making_room(struct task_making *making,
 }
 
 /* Puts the header into the block. */
-static void making_put(struct task_making *making, struct task_block *block,
-		       unsigned int flags, char *room)
+static ALWAYS_INLINE void making_put(struct task_making *making,
+				     struct task_block *block,
+				     unsigned int flags, char *room)
 {
 	if (unlikely(!making->offset)) {
 		hook_unfollowed();
@@ -252,11 +289,17 @@ static void making_put(struct task_making *making, struct task_block *block,
 	block->function = run_at(making->offset);
 }
 
-static void making_end(const struct task_making *making)
+static ALWAYS_INLINE void making_end(const struct task_making *making)
 {
-	if (making->slice.thread)
-		gomp_slice_close(&making->slice, clock_ticks(),
-				 &making->detail);
+	const struct gomp_slice *slice = &making->slice;
+
+	if (!slice->thread)
+		return;
+	if (slice->kind == EVENT_OMP_CREATE)
+		gomp_create_close(slice, making->site, &making->around,
+				  clock_ticks(), &making->detail);
+	else
+		gomp_wait_close(slice, &making->around, clock_ticks());
 }
 
 EXPORT void GOMP_task(gomp_function *function, void *data, gomp_copy *copy,

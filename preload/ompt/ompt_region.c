@@ -249,14 +249,17 @@ static void member_begin(const struct ompt_region *region,
 				   .code = region->code,
 				   .region = load_relaxed(&region->number),
 				   .kind = EVENT_OMP_IMPLICIT};
+	uint64_t now;
 
 	if (!slice.thread)
 		return;
+	now = clock_ticks();
+	thin_settle(slice.thread, 0, now);
 	task->value = OMPT_IMPLICIT | OMPT_MEMBER |
 		      (uint64_t)load_relaxed(&slice.thread->depth)
 			      << MEMBER_DEPTH |
 		      (uint64_t)team << MEMBER_TEAM | thread;
-	ompt_open(&slice, region->outer, clock_ticks());
+	ompt_open(&slice, region->outer, now);
 }
 
 void ompt_implicit_task(int endpoint, union ompt_word *parallel,
@@ -307,6 +310,7 @@ void ompt_member_end(union ompt_word *task)
 	slice = ompt_slice_at(thread, depth);
 	if (slice.kind != EVENT_OMP_IMPLICIT)
 		return;
+	thin_share(thread, slice.region, slice.start_ticks, end);
 	/* The master's is part of the region; a worker's wait is joined by the
 	 * writer. */
 	if (!(word & 0xffffff) && gomp_is_recording()) {

@@ -17,7 +17,7 @@
 #ifndef PRELOAD_OMPT_SLICE_H
 #define PRELOAD_OMPT_SLICE_H
 
-#include "preload/gomp/gomp_slice.h"
+#include "preload/gomp/gomp_thin.h"
 #include "preload/ompt/ompt_abi.h"
 
 /* The runtime's own; NULL: it has none. */
@@ -82,6 +82,13 @@ static inline void ompt_open(struct gomp_slice *slice, uint32_t outer,
 		    outer, slice->code, slice->region, slice->sync);
 }
 
+/* A task or a wait has been opened at a depth. */
+static inline void ompt_enter(struct thread *thread, uint32_t depth)
+{
+	if (likely(depth < OPEN_SLICES_MAX))
+		thin_enter(thread, &thread->around[depth]);
+}
+
 /* The code that a slice is named after. */
 static inline uint64_t ompt_named(const struct open_slice *slice)
 {
@@ -132,10 +139,12 @@ static inline void ompt_open_inside(enum event_kind kind, enum omp_sync sync,
 		ompt_hide(kind, sync);
 		return;
 	}
+	if (kind == EVENT_OMP_WAIT)
+		ompt_enter(slice.thread, load_relaxed(&slice.thread->depth));
 	if (ompt_thins(slice.thread, kind, sync)) {
 		/* The start tells it from what is hidden for good. */
-		thread_open(slice.thread, EVENT_NONE, start_ticks, 0, 0, 0,
-			    ompt_hidden(kind, sync));
+		thread_open(slice.thread, EVENT_NONE, start_ticks, 0,
+			    (uint64_t)code, 0, ompt_hidden(kind, sync));
 		return;
 	}
 	outer = gomp_innermost(slice.thread);
@@ -180,14 +189,14 @@ static inline uint32_t ompt_word(enum omp_sync sync)
 static inline void ompt_thin_end(struct gomp_slice *slice, enum event_kind kind,
 				 unsigned int sync, uint64_t end_ticks)
 {
-	static const struct gomp_detail nothing;
 	struct thread *thread = slice->thread;
 	struct thin_site *site = thin_site(thread, kind, 0, 0, sync);
 
 	slice->kind = (uint16_t)kind;
 	slice->sync = (uint16_t)sync;
 	if (site)
-		gomp_thin_end(thread, site, slice, end_ticks, &nothing);
+		gomp_wait_thinned(thread, site, slice,
+				  &thread->around[slice->depth], end_ticks);
 }
 
 /* Closes the innermost wait, or what is held, with one of these words.  Its
@@ -220,8 +229,12 @@ static inline void ompt_close(enum event_kind kind, uint32_t words,
 			gomp_slice_drop(&slice);
 			if (slice.start_ticks)
 				ompt_thin_end(&slice, kind, sync, end_ticks);
-		} else
+		} else if (kind == EVENT_OMP_WAIT) {
+			gomp_wait_close(&slice, &thread->around[depth],
+					end_ticks);
+		} else {
 			gomp_slice_close(&slice, end_ticks, &nothing);
+		}
 		return;
 	}
 }

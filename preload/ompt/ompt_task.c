@@ -69,6 +69,7 @@ void ompt_task_create(union ompt_word *parent, const struct ompt_frame *frame,
 	struct gomp_detail detail = {0};
 	struct gomp_slice slice = {.code = (uint64_t)code,
 				   .kind = EVENT_OMP_CREATE};
+	struct thin_site *site;
 	struct ompt_task *task;
 
 	(void)parent;
@@ -98,7 +99,13 @@ void ompt_task_create(union ompt_word *parent, const struct ompt_frame *frame,
 	if (!slice.thread)
 		return;
 	slice.start_ticks = clock_ticks();
-	gomp_commit(&slice, slice.start_ticks, &detail);
+	site = thin_site(slice.thread, EVENT_OMP_CREATE, slice.code, 0, 0);
+	if (!thin_skips(slice.thread, site) ||
+	    (!thin_add(slice.thread, site, slice.start_ticks,
+		       slice.start_ticks) &&
+	     !thin_mark(slice.thread, site, slice.start_ticks,
+			slice.start_ticks)))
+		gomp_commit(&slice, slice.start_ticks, &detail);
 }
 
 /* True if this task's slice is the innermost of its thread. */
@@ -126,6 +133,7 @@ static void drop_left(struct thread *thread, const struct ompt_task *before)
 	       thread->open[depth - 1].kind == EVENT_OMP_EXPLICIT &&
 	       !is_innermost(before, thread)) {
 		depth--;
+		thin_leave(thread, &thread->around[depth]);
 		/* RELEASE pairs with ACQUIRE in the writer's look at open
 		 * slices. */
 		store_release(&thread->depth, depth);
@@ -155,8 +163,10 @@ static void run_begin(struct ompt_task *task, const union ompt_word *before)
 	slice->depth = load_relaxed(&thread->depth);
 	/* Deeper than they are kept the task's own entry has to do: its end
 	 * may not be told there, and nothing else would take it away. */
-	if (slice->depth < OPEN_SLICES_MAX)
+	if (slice->depth < OPEN_SLICES_MAX) {
+		ompt_enter(thread, slice->depth);
 		ompt_open(slice, 0, slice->start_ticks);
+	}
 }
 
 /* The part of a task that ends on this thread, while the part that began last
@@ -180,7 +190,12 @@ static void run_end(struct ompt_task *task)
 
 	if (task->runs && task->slice.thread) {
 		slice = part_here(task);
-		gomp_slice_close(&slice, clock_ticks(), &detail);
+		if (slice.depth < OPEN_SLICES_MAX)
+			gomp_task_close(&slice,
+					&slice.thread->around[slice.depth],
+					clock_ticks(), &detail);
+		else
+			gomp_slice_close(&slice, clock_ticks(), &detail);
 	}
 	give(task);
 }

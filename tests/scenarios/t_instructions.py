@@ -44,6 +44,9 @@ OTHERS = {"lock": 2, "signal": 0, "read": 45, "poll": 45, "write": 45}
 REGION = 420
 # In the hook, for one that is thinned to a sum.
 THINNED = 95
+# For each explicit task, with its creation and a wait for it, by what recording may
+# take: each drawn, or all three added to sums.
+TASKS = {"0": 900, "1": 780}
 # In our code on the program's thread, for each launch on the simulated GPU that is
 # recorded; most of them in names of the heap's, of which that GPU makes use.
 LAUNCH = 20
@@ -421,6 +424,14 @@ def test_a_region_that_is_thinned():
     takes = modelled("record_thinned") - modelled("call_region")
     expect(THINNED / 3 < takes < THINNED,
            f"{takes:.1f} instructions for a region, the limit is {THINNED}")
+
+
+def test_a_task():
+    program = build("bench_tasks")
+    for most, limit in TASKS.items():
+        more = added([program, "{}"], {"TRACEPROF_MALLOC": "off", "TRACEPROF_STEP": "api",
+                                       "TRACEPROF_MAX_OVERHEAD": most}, "turns")
+        expect(more < limit, f"{most} %: {more:.0f} instructions a task, the limit is {limit}")
 
 
 def test_flight_recorder():

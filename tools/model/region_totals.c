@@ -11,6 +11,7 @@
 #include "tools/util/numbers.h"
 
 #define MEMBERS_MAX 4096u
+#define PARTS	    7u
 #define NAME_NONE   UINT32_MAX
 
 /* A slice that nothing has enclosed yet, with what it has enclosed. */
@@ -19,13 +20,14 @@ struct member_loose {
 	int64_t task_ns; /* as a task: its whole time; as a wait: 0 */
 	int64_t wait_ns; /* net waits in it */
 	int64_t work_ns; /* counted as work after the part already */
+	uint32_t slices; /* that it stands for */
 };
 
 /* Takes off what lies inside a slice that begins at start_ns. */
 static struct member_loose enclose(struct omp_work_wait *member,
 				   int64_t start_ns)
 {
-	struct member_loose sum = {.start_ns = start_ns};
+	struct member_loose sum = {.start_ns = start_ns, .slices = 1};
 
 	while (member->count &&
 	       member->loose[member->count - 1].start_ns >= start_ns) {
@@ -39,13 +41,45 @@ static struct member_loose enclose(struct omp_work_wait *member,
 	return sum;
 }
 
+/* Joins two that follow each other, and lie in the same wait as a rule, where
+ * both stand for so many at most. */
+static void join_pairs(struct omp_work_wait *member, uint32_t most)
+{
+	struct member_loose *loose = member->loose;
+	uint32_t kept = 0;
+
+	for (uint32_t at = 0; at < member->count; at++) {
+		loose[kept] = loose[at];
+		if (at + 1 < member->count && loose[at].slices <= most &&
+		    loose[at + 1].slices <= most) {
+			const struct member_loose *next = &loose[++at];
+
+			loose[kept].slices += next->slices;
+			saturate_into(&loose[kept].task_ns, next->task_ns);
+			saturate_into(&loose[kept].wait_ns, next->wait_ns);
+			saturate_into(&loose[kept].work_ns, next->work_ns);
+		}
+		kept++;
+	}
+	member->count = kept;
+}
+
+/* Too many to keep apart: those that stand for few first, so that one which is
+ * joined with what it has nothing to do with takes along little. */
+static void join_some(struct omp_work_wait *member)
+{
+	uint32_t most = 1;
+
+	while (member->count > MEMBER_LOOSE_MAX / 4 * 3) {
+		join_pairs(member, most);
+		most = most < UINT32_MAX / 4 ? 2 * most : most;
+	}
+}
+
 static void keep_loose(struct omp_work_wait *member, struct member_loose slice)
 {
-	if (member->count == MEMBER_LOOSE_MAX) {
-		member->count /= 2;
-		memmove(member->loose, member->loose + member->count,
-			member->count * sizeof(*member->loose));
-	}
+	if (member->count == MEMBER_LOOSE_MAX)
+		join_some(member);
 	member->loose = memory_grow(member->loose, member->count,
 				    &member->capacity, sizeof(*member->loose));
 	member->loose[member->count++] = slice;
@@ -137,18 +171,36 @@ static uint32_t name_of(struct region_totals *totals, const char *name,
 	return key_table_number(&totals->names, name, len);
 }
 
+/* Tasks after the part that lie in no wait: a worker's wait at the region's end
+ * ends where the first of them begins. */
+static int64_t work_after(const struct omp_work_wait *member)
+{
+	int64_t sum = 0;
+
+	for (uint32_t at = 0; member->is_done && at < member->count; at++) {
+		const struct member_loose *slice = &member->loose[at];
+
+		saturate_into(&sum, saturate_subtract(slice->task_ns,
+						      slice->wait_ns));
+		sum = saturate_subtract(sum, slice->work_ns);
+	}
+	return sum > 0 ? sum : 0;
+}
+
 /* Adds up the members: their number, longest and total work. */
-static size_t weigh(const struct region *region, int64_t *longest,
-		    int64_t *total)
+static size_t weigh(struct region *region, int64_t *longest, int64_t *total)
 {
 	size_t done = 0;
 
 	*longest = 0;
 	*total = 0;
 	for (size_t at = 0; at < region->member_count; at++) {
-		const struct omp_work_wait *member = &region->members[at];
-		const int64_t work = member->work_ns > 0 ? member->work_ns : 0;
+		struct omp_work_wait *member = &region->members[at];
+		int64_t work;
 
+		saturate_into(&member->work_ns, work_after(member));
+		member->count = 0;
+		work = member->work_ns > 0 ? member->work_ns : 0;
 		if (!member->is_done)
 			continue;
 		done++;
@@ -298,7 +350,7 @@ static void add_part(struct region_totals *totals, struct region *region,
 		saturate_into(&region->elapsed_ns, event->dur_ns);
 		return;
 	}
-	region->has_tasks |= !is_member && strcmp(part, "wait");
+	region->has_tasks |= !is_member && strncmp(part, "wait", 4);
 	if (!strcmp(part, "create"))
 		return;
 	member = member_of(region, lane);
@@ -306,7 +358,7 @@ static void add_part(struct region_totals *totals, struct region *region,
 		return;
 	if (is_member)
 		omp_work_wait_part(member, event->ts_ns, event->dur_ns);
-	else if (!strcmp(part, "explicit"))
+	else if (!strcmp(part, "explicit") || !strcmp(part, "tasks"))
 		omp_work_wait_task(member, event->ts_ns, event->dur_ns);
 	else
 		saturate_into(&region->wait_ns,
@@ -318,15 +370,17 @@ void region_totals_event(struct region_totals *totals,
 			 const struct trace_event *event, const char *part,
 			 uint32_t lane)
 {
-	static const char *const parts[] = {"parallel", "task", "explicit",
-					    "create", "wait"};
+	static const char *const parts[] = {"parallel", "task",	  "explicit",
+					    "tasks",	"create", "wait",
+					    "waits"};
 	struct region *region;
 	int64_t id, team = 0;
 	size_t at = 0;
 
-	while (at < 5 && strcmp(part, parts[at]))
+	while (at < PARTS && strcmp(part, parts[at]))
 		at++;
-	if (at == 5 || !trace_event_integer(event, "region", &id) || id <= 0)
+	if (at == PARTS || !trace_event_integer(event, "region", &id) ||
+	    id <= 0)
 		return;
 	region = open_region(totals, id);
 	trace_event_integer(event, "team", &team);

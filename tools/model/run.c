@@ -137,7 +137,7 @@ static const char *category_of(const struct trace_event *event)
 
 	if (trace_value_is(&part, "task"))
 		return RUN_MEMBERS;
-	if (trace_value_is(&part, "wait"))
+	if (trace_value_is(&part, "wait") || trace_value_is(&part, "waits"))
 		return RUN_WAITS;
 	return event->field[FIELD_CAT].text;
 }

@@ -96,7 +96,7 @@ static enum host_kind kind_of_omp(const struct trace_event *event,
 		return trace_event_integer(event, "team", &team) && team == 1
 			       ? HOST_OMP
 			       : HOST_OMP_TEAM;
-	if (strcmp(part, "wait"))
+	if (strncmp(part, "wait", 4) != 0)
 		return HOST_OMP;
 	return has(event->field[FIELD_NAME].text, locks) ? HOST_OMP_LOCK
 							 : HOST_OMP_WAIT;

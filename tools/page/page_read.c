@@ -59,7 +59,10 @@ static enum page_class class_of(const struct trace_event *event)
 	    trace_event_arg(event, "omp").type == TRACE_STRING) {
 		const struct trace_value part = trace_event_arg(event, "omp");
 
-		return trace_value_is(&part, "wait") ? CLASS_WAIT : CLASS_WORK;
+		return trace_value_is(&part, "wait") ||
+				       trace_value_is(&part, "waits")
+			       ? CLASS_WAIT
+			       : CLASS_WORK;
 	}
 	return strcasestr(category, "wait") ? CLASS_WAIT : CLASS_WORK;
 }

@@ -151,7 +151,7 @@ static const char *category_of(struct report *report,
 	note_function(report, event);
 	if (trace_value_is(&part, "task"))
 		return REPORT_MEMBERS;
-	if (trace_value_is(&part, "wait"))
+	if (trace_value_is(&part, "wait") || trace_value_is(&part, "waits"))
 		return REPORT_WAITS;
 	return event->field[FIELD_CAT].text;
 }

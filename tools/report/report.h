@@ -194,6 +194,9 @@ const struct report_device **report_streams(const struct report *report);
 /* Puts what was counted in the place of what is drawn, where not all is. */
 void report_scale(struct report *report);
 
+/* What is in the file as sums alone. */
+void report_print_short(const struct report *report, FILE *out);
+
 /* Fills in report->warning and report->remarks. */
 void report_remark(struct report *report);
 

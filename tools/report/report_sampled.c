@@ -9,9 +9,12 @@
  */
 #include "tools/report/report.h"
 
+#include <inttypes.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "tools/util/numbers.h"
+#include "tools/util/text_wrap.h"
 
 static int64_t times(int64_t number, double factor)
 {
@@ -49,6 +52,13 @@ static void take_exact(struct report *report,
 	/* Of a wait there may be no slice. */
 	if (row)
 		row->calls = row->total_ns = row->sum_ns = 0;
+	/* Those that are drawn are the long ones: how the others are spread
+	 * isn't known. */
+	if (row && exact->share && !strcmp(exact->share, "none")) {
+		free(row->histogram);
+		row->histogram = NULL;
+		row->counted = 0;
+	}
 	tally_put(&report->tally, category, exact->name, strlen(exact->name),
 		  &sums);
 }
@@ -83,4 +93,27 @@ void report_scale(struct report *report)
 	if (all_ns > drawn_ns && drawn_ns > 0)
 		scale_row(report, REPORT_WAITS, "region end wait",
 			  all_ns / drawn_ns);
+}
+
+/* Of tasks and of waits: how many are in sums alone. */
+void report_print_short(const struct report *report, FILE *out)
+{
+	static const char *const parts[] = {"explicit", "create", "wait"};
+	static const char *const words[] = {"tasks", "creations of tasks",
+					    "waits"};
+
+	for (int at = 0; at < 3; at++) {
+		const struct trace_sampled_row sum =
+			trace_sampled_sum(&report->sampled, parts[at]);
+
+		if (sum.thinned > 0)
+			text_wrap_print(
+				out, 2,
+				"  %" PRId64 " of %" PRId64
+				" %s were short and are not drawn one by one; "
+				"all of them took %s%s\n",
+				sum.thinned, sum.seen, words[at],
+				quantity_time((double)sum.total_ns).text,
+				at ? "" : ", with the tasks inside them");
+	}
 }

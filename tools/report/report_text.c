@@ -154,6 +154,7 @@ static void print_regions(const struct report *report, FILE *out)
 				" calls were counted and timed, but not drawn "
 				"(TRACEPROF_MAX_OVERHEAD)\n",
 				report->metadata.thinned);
+	report_print_short(report, out);
 }
 
 static bool is_gpu(const char *category)
@@ -204,6 +205,16 @@ static void optional_cell(struct table *table, bool is_there, double ns)
 		time_cell(table, ns);
 }
 
+/* Of calls that somebody else counted this isn't known. */
+static void known_cell(struct table *table, bool is_there,
+		       const struct total *row, double ns)
+{
+	if (row->histogram)
+		optional_cell(table, is_there, ns);
+	else if (is_there)
+		table_cell(table, "-");
+}
+
 static void total_row(struct table *table, const struct total *row,
 		      double whole, const struct columns *columns)
 {
@@ -217,15 +228,15 @@ static void total_row(struct table *table, const struct total *row,
 	optional_cell(table, columns->gpu, (double)row->gpu_ns);
 	optional_cell(table, columns->each,
 		      (double)row->sum_ns / (double)row->calls);
-	optional_cell(table, columns->wide,
-		      (double)total_quantile_ns(row, 0.5));
-	optional_cell(table, columns->p95,
-		      (double)total_quantile_ns(row, 0.95));
-	optional_cell(table, columns->wide,
-		      (double)total_quantile_ns(row, 0.99));
+	known_cell(table, columns->wide, row,
+		   (double)total_quantile_ns(row, 0.5));
+	known_cell(table, columns->p95, row,
+		   (double)total_quantile_ns(row, 0.95));
+	known_cell(table, columns->wide, row,
+		   (double)total_quantile_ns(row, 0.99));
 	optional_cell(table, columns->wide, (double)row->min_ns);
 	optional_cell(table, columns->each, (double)row->max_ns);
-	optional_cell(table, columns->wide, total_deviation_ns(row));
+	known_cell(table, columns->wide, row, total_deviation_ns(row));
 	table_cell(table, "%s",
 		   quantity_share((double)row->total_ns, whole).text);
 	if (columns->bytes) {

@@ -109,3 +109,21 @@ void trace_sampled_free(struct trace_sampled *sampled)
 	free(sampled->rows);
 	*sampled = (struct trace_sampled){0};
 }
+
+struct trace_sampled_row trace_sampled_sum(const struct trace_sampled *sampled,
+					   const char *part)
+{
+	struct trace_sampled_row sum = {0};
+
+	for (size_t at = 0; at < sampled->count; at++) {
+		const struct trace_sampled_row *row = &sampled->rows[at];
+
+		if (!row->part || strcmp(row->part, part))
+			continue;
+		saturate_into(&sum.seen, row->seen);
+		saturate_into(&sum.drawn, row->drawn);
+		saturate_into(&sum.thinned, row->thinned);
+		saturate_into(&sum.total_ns, row->total_ns);
+	}
+	return sum;
+}

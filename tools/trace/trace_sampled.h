@@ -10,7 +10,8 @@
 
 struct trace_sampled_row {
 	char *name;
-	char *part;  /* args.omp of its slices: "parallel", "wait"; of the heap
+	char *part;  /* args.omp of its slices: "parallel", "wait", "explicit",
+			"create"; of the heap
 			"alloc", "free" */
 	char *share; /* "1/8", "none" */
 	int64_t seen, drawn, thinned;
@@ -30,6 +31,10 @@ void trace_sampled_entry(struct trace_sampled *sampled,
 const struct trace_sampled_row *
 trace_sampled_find(const struct trace_sampled *sampled, const char *part,
 		   const char *name);
+
+/* All rows of a part: seen, drawn, thinned and their time. */
+struct trace_sampled_row trace_sampled_sum(const struct trace_sampled *sampled,
+					   const char *part);
 
 /* By the lowest bits of this number small blocks are chosen (the file's
  * heap.thinned_mask; as in collector/session/thin.h). */

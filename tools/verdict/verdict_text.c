@@ -589,6 +589,24 @@ static unsigned int add_waits(struct text_buffer *lines,
 			row->site ? short_name(row->site).text : "");
 }
 
+/* Tasks that have no slices of their own. */
+static unsigned int add_tasks(struct text_buffer *lines,
+			      const struct verdict *verdict,
+			      unsigned int columns)
+{
+	struct trace_sampled_row sum = {0};
+
+	if (verdict->facts.sampled)
+		sum = trace_sampled_sum(verdict->facts.sampled, "explicit");
+	if (sum.thinned <= 0)
+		return 0;
+	return add_line(lines, 2, columns,
+			"%" PRId64 " of %" PRId64 " tasks were short and are "
+			"counted, not drawn: all took %s, with those in them",
+			sum.thinned, sum.seen,
+			quantity_time((double)sum.total_ns).text);
+}
+
 /* What stands before the findings, without so many of its last parts. */
 static unsigned int add_head(struct text_buffer *text,
 			     const struct verdict *verdict,
@@ -612,7 +630,8 @@ static unsigned int add_head(struct text_buffer *text,
 		used += add_phases(text, verdict, columns);
 	if (left_out < 1)
 		used += add_names(text, verdict,
-				  sampled ? NAMES_OTHERS : NAMES_ALL, columns);
+				  sampled ? NAMES_OTHERS : NAMES_ALL, columns) +
+			add_tasks(text, verdict, columns);
 	if (left_out < 2)
 		used += add_waits(text, verdict, columns);
 	return used + add_spoilt(text, verdict, columns);

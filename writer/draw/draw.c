@@ -14,8 +14,22 @@
 
 static bool is_slice(unsigned int kind)
 {
-	return clip_is_on_lane(kind) || kind == EVENT_RANGE ||
+	return event_is_on_lane(kind) || kind == EVENT_RANGE ||
 	       kind == EVENT_STEP || kind == EVENT_LOSS;
+}
+
+/* In the sums: a wait without the tasks in it, and no call twice. */
+static void add_up(struct label *label, const struct event *event,
+		   struct event_span span)
+{
+	if (event->kind == EVENT_CPU_SAMPLE)
+		totals_add(label, event->cpu.took_ns);
+	else if (event->kind != EVENT_OMP_TASKS &&
+		 event->kind != EVENT_OMP_WAITS)
+		totals_add(label, is_slice(event->kind)
+					  ? span.end_ns - span.start_ns -
+						    event_tasks_ns(event, span)
+					  : 0);
 }
 
 /* What can enclose a call to a GPU: slices on the thread's own lane. */
@@ -48,12 +62,7 @@ static bool write(struct writer_state *state, struct ring_reader *reader,
 		return clip_has_room(state, event, span->end_ns) &&
 		       task_sums_take(state, event, *span);
 	label = totals_label(&state->totals, event);
-	if (event->kind == EVENT_CPU_SAMPLE)
-		totals_add(label, event->cpu.took_ns);
-	else
-		totals_add(label, is_slice(event->kind)
-					  ? span->end_ns - span->start_ns
-					  : 0);
+	add_up(label, event, *span);
 	if (!clip_has_room(state, event, span->end_ns))
 		return false;
 	if (event->kind == EVENT_CPU_SAMPLE)
@@ -211,7 +220,7 @@ bool draw_event(struct writer_state *state, struct ring_reader *reader,
 	    (event->kind == EVENT_HEAP_ALLOC || event->kind == EVENT_HEAP_FREE))
 		return heap_sites_take(state, reader, event);
 	event = last_step_see(reader, event, &ended);
-	if (reader->pending.region && clip_is_on_lane(event->kind))
+	if (reader->pending.region && event_is_on_lane(event->kind))
 		meet_wait(state, reader, event);
 	is_written = write(state, reader, event, &span);
 	if (event->kind == EVENT_HEAP_ALLOC || event->kind == EVENT_HEAP_FREE)
@@ -267,7 +276,7 @@ static void write_open(struct writer_state *state, struct ring_reader *reader,
 	};
 	struct event_span span;
 
-	if (!clip_is_on_lane(slice->kind) || slice->start_ticks >= end_ticks)
+	if (!event_is_on_lane(slice->kind) || slice->start_ticks >= end_ticks)
 		return;
 	if (slice->kind == EVENT_SCOPE && slice->code == OPEN_OPERATOR)
 		event.flags |= EVENT_OPERATOR;
@@ -310,7 +319,7 @@ static void write_deferred_one(struct writer_state *state,
 
 	if (!is_deferred(state, event, end_ticks))
 		return;
-	if (clip_is_on_lane(event->kind))
+	if (event_is_on_lane(event->kind))
 		cut_wait(&reader->pending, event->start_ticks);
 	write(state, reader, event, &span);
 	strike(open, count, event);

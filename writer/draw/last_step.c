@@ -36,7 +36,7 @@ static void count(struct step_content *step, const struct event *event)
 static void enclose(struct step_content *step, const struct event *event)
 {
 	if (event->end_ticks <= step->from_ticks ||
-	    !clip_is_on_lane(event->kind))
+	    !event_is_on_lane(event->kind))
 		return;
 	if (event->start_ticks < step->from_ticks) {
 		limit(step, event->end_ticks);

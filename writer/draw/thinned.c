@@ -4,6 +4,10 @@
 
 #include "collector/session/thin.h"
 #include "writer/events/clip.h"
+#include "writer/gpu/gpu.h"
+
+/* How often at most a ring is looked at that its thread goes on filling. */
+#define LOOKS 4u
 
 unsigned int thinned_marks(const struct event *event)
 {
@@ -32,7 +36,9 @@ static bool name(const struct thin_site *site, struct event *call)
 	call->extra = site->outer;
 	call->omp.code = site->code;
 	call->omp.sync = site->sync;
-	return call->kind == EVENT_OMP_REGION || call->kind == EVENT_OMP_WAIT;
+	return call->kind == EVENT_OMP_REGION || call->kind == EVENT_OMP_WAIT ||
+	       call->kind == EVENT_OMP_EXPLICIT ||
+	       call->kind == EVENT_OMP_CREATE;
 }
 
 bool thinned_call(const struct writer_state *state,
@@ -59,7 +65,7 @@ static void note(struct writer_state *state, struct label *label,
 		 const struct thin_site *site, uint64_t calls)
 {
 	if (!state->says_calls)
-		say(state, "OpenMP region and wait");
+		say(state, "OpenMP region, task and wait");
 	state->says_calls = true;
 	label->run.thinned += calls;
 	label->file.thinned += calls;
@@ -245,17 +251,58 @@ static void take_waiting(struct writer_state *state, struct ring_reader *reader)
 	}
 }
 
+/* What a thread told of this window behind events of the next.  False: some of
+ * it is of the next. */
+static bool take_ahead(struct writer_state *state, struct ring_reader *reader,
+		       uint64_t limit)
+{
+	struct ring *ring = &reader->thread->ring;
+	struct drain drain = reader->drain;
+	const struct event *event;
+
+	while ((event = drain_peek(state->session, ring, &drain, limit, NULL,
+				   &state->budget))) {
+		const struct event one = *event;
+
+		drain_skip(&drain, event);
+		if (one.kind == EVENT_OMP_THINNED &&
+		    !thinned_take(state, reader, &one))
+			return false;
+	}
+	return true;
+}
+
+/* Marks and sums that no event has told of, in the ring or beside it. */
+static void take_rest(struct writer_state *state, struct ring_reader *reader)
+{
+	struct thread *thread = reader->thread;
+	unsigned int looks = 0;
+	struct event marks;
+	uint64_t limit;
+
+	/* What it tells of meanwhile isn't beside the ring any more. */
+	do {
+		limit = ring_published(&thread->ring);
+		if (limit != drain_at(&reader->drain) &&
+		    !take_ahead(state, reader, limit))
+			return;
+		marks = thread->thin.marks;
+	} while (limit != ring_published(&thread->ring) && ++looks < LOOKS);
+	if (marks.name)
+		thinned_take(state, reader, &marks);
+	take_waiting(state, reader);
+}
+
 void thinned_take_last(struct writer_state *state)
 {
 	for (struct ring_reader *t = state->readers; t; t = t->older) {
 		const struct thin *thin = &t->thread->thin;
-		const struct event marks = thin->marks;
 
+		if (gpu_is_reader(t))
+			continue;
+		take_rest(state, t);
 		if (t->limit != drain_at(&t->drain))
 			continue;
-		if (marks.name)
-			thinned_take(state, t, &marks);
-		take_waiting(state, t);
 		take_blocks(state, t, EVENT_HEAP_ALLOC,
 			    (uint32_t)thin->heap_skipped[0], true);
 		take_blocks(state, t, EVENT_HEAP_FREE,

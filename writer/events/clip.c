@@ -9,7 +9,7 @@
 /* A step does where it crosses nothing. */
 static bool is_on_main_lane(const struct event *event)
 {
-	return clip_is_on_lane(event->kind) ||
+	return event_is_on_lane(event->kind) ||
 	       (event->kind == EVENT_STEP && event_json_step_nests(event));
 }
 

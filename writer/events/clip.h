@@ -11,15 +11,6 @@
 
 #include "writer/events/event_json.h"
 
-/* Lies as a slice on its thread's own lane. */
-static inline bool clip_is_on_lane(unsigned int kind)
-{
-	return (kind >= EVENT_OMP_REGION && kind <= EVENT_SCOPE) ||
-	       kind == EVENT_CALL || kind == EVENT_BLAS ||
-	       kind == EVENT_HOST_WAIT || kind == EVENT_FILE_IO ||
-	       kind == EVENT_PYTHON;
-}
-
 /* The end of the window that is written, 0 while it is open. */
 uint64_t clip_window_end(struct writer_state *state);
 

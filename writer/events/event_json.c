@@ -118,16 +118,20 @@ static void close_slice(struct json *json, struct event_span span)
 	json_raw(json, "}}");
 }
 
-static void omp_args(struct writer_state *state, const struct event *event)
+static void omp_args(struct writer_state *state, const struct event *event,
+		     struct event_span span)
 {
+	const int64_t tasks_ns = (int64_t)event_tasks_ns(event, span);
 	struct json *json = &state->json;
 
 	switch (event->kind) {
 	case EVENT_OMP_REGION: json_raw(json, "\"omp\":\"parallel\""); break;
 	case EVENT_OMP_IMPLICIT: json_raw(json, "\"omp\":\"task\""); break;
 	case EVENT_OMP_EXPLICIT: json_raw(json, "\"omp\":\"explicit\""); break;
+	case EVENT_OMP_TASKS: json_raw(json, "\"omp\":\"tasks\""); break;
 	case EVENT_OMP_CREATE: json_raw(json, "\"omp\":\"create\""); break;
 	case EVENT_OMP_WAIT: json_raw(json, "\"omp\":\"wait\""); break;
+	case EVENT_OMP_WAITS: json_raw(json, "\"omp\":\"waits\""); break;
 	default: json_raw(json, "\"omp\":\"held\""); break;
 	}
 	if (event->kind == EVENT_OMP_WAIT ||
@@ -137,7 +141,10 @@ static void omp_args(struct writer_state *state, const struct event *event)
 		json_pair_text(json, "sync", word, strlen(word));
 	}
 	json_pair_u64(json, "region", event->omp.region);
-	if (event->omp.team) {
+	if (event->kind == EVENT_OMP_WAIT) {
+		if (tasks_ns)
+			json_pair_micros(json, "tasks_us", tasks_ns);
+	} else if (event->omp.team) {
 		json_pair_u64(json, "team", event->omp.team);
 		json_pair_u64(json, "thread", event->omp.thread);
 	}
@@ -193,7 +200,7 @@ static void write_omp(struct writer_state *state, struct ring_reader *reader,
 	struct json *json = &state->json;
 
 	line_of(json, reader, label, event->kind);
-	if (event->kind == EVENT_OMP_WAIT)
+	if (event->kind == EVENT_OMP_WAIT || event->kind == EVENT_OMP_WAITS)
 		json_raw(json, SLICE_LIKE(SCHEMA_OPENMP, SCHEMA_WAITING));
 	else if (event_is_omp_part(event->kind))
 		json_raw(json, SLICE(SCHEMA_OPENMP));
@@ -205,7 +212,7 @@ static void write_omp(struct writer_state *state, struct ring_reader *reader,
 		ids(state);
 		json_char(json, ',');
 	}
-	omp_args(state, event);
+	omp_args(state, event, span);
 	if (label->function) {
 		json_raw(json, THEN("function") "\"");
 		json_bytes(json, label->function, strlen(label->function));
@@ -594,8 +601,10 @@ static bool write_kind(struct writer_state *state, struct ring_reader *reader,
 	case EVENT_OMP_REGION:
 	case EVENT_OMP_IMPLICIT:
 	case EVENT_OMP_EXPLICIT:
+	case EVENT_OMP_TASKS:
 	case EVENT_OMP_CREATE:
 	case EVENT_OMP_WAIT:
+	case EVENT_OMP_WAITS:
 	case EVENT_OMP_ACQUIRED:
 		write_omp(state, reader, event, label, *span);
 		return true;

@@ -17,6 +17,19 @@ struct event_span {
 	bool is_cut; /* the call had not returned, or the window ended first */
 };
 
+/* How much of a wait were explicit tasks that its thread ran in it. */
+static inline uint64_t event_tasks_ns(const struct event *event,
+				      struct event_span span)
+{
+	const uint64_t ticks = event->end_ticks - event->start_ticks;
+
+	if (event->kind != EVENT_OMP_WAIT || !event->omp.tasks_ticks || !ticks)
+		return 0;
+	return (uint64_t)((double)(span.end_ns - span.start_ns) *
+			  (double)min_u64(event->omp.tasks_ticks, ticks) /
+			  (double)ticks);
+}
+
 /* One event.  False: nothing was written (memory, or a value that JSON can't
  * hold, or a block of unknown size). */
 bool event_json_write(struct writer_state *state, struct ring_reader *reader,

@@ -52,6 +52,7 @@ static struct label key_of(const struct event *event)
 		/* fallthrough */
 	case EVENT_OMP_REGION:
 	case EVENT_OMP_EXPLICIT:
+	case EVENT_OMP_TASKS:
 	case EVENT_OMP_CREATE:
 		key.code = event->omp.code;
 		key.named = key.code + (uint64_t)(int64_t)(int32_t)event->extra;
@@ -99,13 +100,21 @@ static void plain_omp(struct totals *totals, const struct label *key,
 			   omp_sync_word(key->sync), tail, name);
 		return;
 	}
+	if (key->kind == EVENT_OMP_WAITS) {
+		log_format(text, bytes, "short waits");
+		return;
+	}
 	code = naming_find(totals->naming, key->code, key->named,
-			   key->outlined);
+			   key->kind == EVENT_OMP_TASKS ? 0 : key->outlined);
 	if (!key->name)
 		name = code->shown;
 	switch (key->kind) {
 	case EVENT_OMP_EXPLICIT:
 		log_format(text, bytes, "%s [omp task]", name);
+		break;
+	case EVENT_OMP_TASKS:
+		log_format(text, bytes, "%s [omp tasks]",
+			   key->code ? name : "several");
 		break;
 	case EVENT_OMP_CREATE:
 		log_format(text, bytes, "%s [omp task create]", name);
@@ -171,6 +180,7 @@ static const char *category_of(const struct label *key)
 	case EVENT_BLAS: return SCHEMA_CPU_OP;
 	case EVENT_OMP_IMPLICIT:
 	case EVENT_OMP_WAIT:
+	case EVENT_OMP_WAITS:
 	case EVENT_OMP_ACQUIRED: return SCHEMA_OPENMP;
 	case EVENT_SCOPE:
 		return key->sync ? SCHEMA_CPU_OP : SCHEMA_USER_ANNOTATION;
@@ -256,16 +266,30 @@ static bool is_alike(unsigned int kind)
 	       kind == EVENT_CPU_SAMPLE;
 }
 
+/* Tasks in a row that have two codes, and two names. */
+static bool are_several(struct totals *totals, const struct label *key)
+{
+	const struct code_name *one, *other;
+
+	if (!key->outlined || !key->code)
+		return false;
+	one = naming_find(totals->naming, key->code, key->code, 0);
+	other = naming_find(totals->naming, key->outlined, key->outlined, 0);
+	return strcmp(one->shown, other->shown) != 0;
+}
+
 static struct label *find_label(struct totals *totals,
 				const struct event *event)
 {
-	const struct label key = key_of(event);
-	const uint64_t hash =
-		hash_u64(key.code ^ (uint64_t)key.name << 16 ^
-			 (uint64_t)key.kind << 52 ^ (uint64_t)key.sync << 58);
-	struct label *label =
-		hash_index_find(&totals->labels, hash, same_label, &key);
+	struct label key = key_of(event);
+	uint64_t hash;
+	struct label *label;
 
+	if (event->kind == EVENT_OMP_TASKS && are_several(totals, &key))
+		key.code = 0;
+	hash = hash_u64(key.code ^ (uint64_t)key.name << 16 ^
+			(uint64_t)key.kind << 52 ^ (uint64_t)key.sync << 58);
+	label = hash_index_find(&totals->labels, hash, same_label, &key);
 	if (likely(label))
 		return label;
 	label = make_label(totals, &key);

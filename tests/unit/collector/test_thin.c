@@ -222,6 +222,28 @@ static void four_marks_are_one_event(void **state)
 	assert_int_equal(event_mark_start(event, 0), UINT64_C(1) << 40);
 }
 
+/* They come as they end: the inner one first. */
+static void marks_of_calls_in_each_other(void **state)
+{
+	static const uint64_t starts[] = {200, 150, 400, 100};
+	struct thin_site *site = region(0x4000);
+	struct ring_walk reader = {0};
+	const struct event *event;
+
+	(void)state;
+	leave_marks();
+	for (uint64_t i = 0; i < 4; i++)
+		assert_true(thin_mark(thread, site, starts[i], 500 + i));
+	event = ring_walk_next(&reader, session, &thread->ring);
+	assert_non_null(event);
+	assert_int_equal(event->name, 4);
+	for (unsigned int i = 0; i < 4; i++) {
+		assert_int_equal(event_mark_start(event, i), starts[i]);
+		assert_int_equal(event_mark_took(event->words[i]),
+				 500 + i - starts[i]);
+	}
+}
+
 static void marks_without_room_are_refused_one_by_one(void **state)
 {
 	struct thin_site *site = region(1);
@@ -377,6 +399,7 @@ int main(void)
 		THIN_TEST(a_team_costs_more),
 		THIN_TEST(without_a_bound_there_are_no_sites),
 		THIN_TEST(four_marks_are_one_event),
+		THIN_TEST(marks_of_calls_in_each_other),
 		THIN_TEST(marks_without_room_are_refused_one_by_one),
 		THIN_TEST(sums_are_told_at_a_look_and_when_a_window_opens),
 		THIN_TEST(sums_are_of_the_window_that_opens_after_the_gate),

@@ -85,6 +85,28 @@ static void waits_and_tasks_lie_in_each_other(void **state)
 	omp_work_wait_free(&member);
 }
 
+/* However many tasks lie in a wait, it knows them all; and next to all if
+ * something lies before it. */
+static void a_wait_with_many_tasks(void **state)
+{
+	const int64_t tasks = 100 * (int64_t)MEMBER_LOOSE_MAX;
+	struct omp_work_wait member = {0};
+
+	(void)state;
+	for (int64_t at = 0; at < tasks; at++)
+		omp_work_wait_task(&member, 300 + at, 1);
+	assert_true(member.count <= MEMBER_LOOSE_MAX);
+	assert_int_equal(omp_work_wait_wait(&member, true, 300, 2 * tasks),
+			 tasks);
+	for (int64_t at = 0; at < tasks; at++)
+		omp_work_wait_task(&member, 400 + 2 * tasks + at, 1);
+	assert_int_equal(
+		omp_work_wait_wait(&member, true, 400 + 2 * tasks, 2 * tasks) /
+			(tasks / 100),
+		100);
+	omp_work_wait_free(&member);
+}
+
 /* The same where the part comes last, as a master's does. */
 static void a_part_that_comes_last(void **state)
 {
@@ -227,6 +249,7 @@ int main(void)
 	static const struct CMUnitTest tests[] = {
 		cmocka_unit_test(regions_are_weighed),
 		cmocka_unit_test(waits_and_tasks_lie_in_each_other),
+		cmocka_unit_test(a_wait_with_many_tasks),
 		cmocka_unit_test(a_part_that_comes_last),
 		cmocka_unit_test(totals_count_a_region_once),
 		cmocka_unit_test(steps_heap_and_losses),

@@ -1,0 +1,151 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * gomp_thin.h - the ends of tasks, their creations and waits, which decide
+ * whether they are drawn; see thin_tasks.h.
+ */
+#ifndef PRELOAD_GOMP_THIN_H
+#define PRELOAD_GOMP_THIN_H
+
+#include "collector/session/thin_tasks.h"
+#include "preload/gomp/gomp_slice.h"
+
+/* A slice is an event after all. */
+void gomp_thin_commit(const struct gomp_slice *slice, uint64_t end_ticks,
+		      const struct gomp_detail *detail);
+
+/* Of a wait that is drawn: how long its tasks took, which get slices. */
+struct gomp_detail gomp_with_tasks(struct thread *thread,
+				   const struct thin_frame *around,
+				   uint64_t took, uint64_t end_ticks);
+
+/* A wait that is thinned was long, or can't be in a sum. */
+void gomp_thin_wait(struct gomp_slice *slice, const struct thin_frame *around,
+		    uint64_t end_ticks);
+
+/* It left no slice: its sum, or its mark, or else an event. */
+static inline void gomp_thin_add(const struct gomp_slice *slice,
+				 struct thin_site *site, uint64_t start_ticks,
+				 uint64_t end_ticks,
+				 const struct gomp_detail *detail)
+{
+	if (unlikely(!thin_add(slice->thread, site, start_ticks, end_ticks)) &&
+	    !thin_mark(slice->thread, site, start_ticks, end_ticks))
+		gomp_thin_commit(slice, end_ticks, detail);
+}
+
+/* A task's run ends; `around` was made when it began. */
+static inline void gomp_task_close(const struct gomp_slice *slice,
+				   const struct thin_frame *around,
+				   uint64_t end_ticks,
+				   const struct gomp_detail *detail)
+{
+	struct thread *thread = slice->thread;
+	const uint32_t bits = gate_bits();
+	struct thin_site *site;
+	uint64_t took, bare;
+
+	if (unlikely(bits == GATE_UNDECIDED || thread_self != thread)) {
+		gomp_slice_stray(slice);
+		return;
+	}
+	end_ticks = gomp_ended(slice, end_ticks);
+	took = end_ticks - slice->start_ticks;
+	bare = thin_bare(thread, around, took);
+	site = thin_site(thread, EVENT_OMP_EXPLICIT, slice->code, 0, 0);
+	/* RELEASE pairs with ACQUIRE in the writer's look at open slices. */
+	store_release(&thread->depth, slice->depth);
+	if (thin_skips(thread, site) && likely(bits & GATE_OMP) &&
+	    likely(!thin_draws(thread, around, bare, slice->depth))) {
+		thin_leave(thread, around);
+		gomp_thin_add(slice, site, slice->start_ticks, end_ticks,
+			      detail);
+		thin_task_left(thread, bare, slice->code, slice->region,
+			       end_ticks);
+		return;
+	}
+	thin_waits(thread, around->idle, bare, slice->region,
+		   slice->start_ticks, end_ticks);
+	thin_leave(thread, around);
+	thread->thin.frame.covered = around->covered + took;
+	if (likely(bits & (GATE_OMP | GATE_SCOPE_MARK)))
+		gomp_commit(slice, end_ticks, detail);
+}
+
+/* A creation ends, of which `around` knows what was covered. */
+static inline void gomp_create_close(const struct gomp_slice *slice,
+				     struct thin_site *site,
+				     const struct thin_frame *around,
+				     uint64_t end_ticks,
+				     const struct gomp_detail *detail)
+{
+	struct thread *thread = slice->thread;
+	const uint32_t bits = gate_bits();
+
+	if (unlikely(bits == GATE_UNDECIDED || thread_self != thread)) {
+		gomp_slice_stray(slice);
+		return;
+	}
+	end_ticks = gomp_ended(slice, end_ticks);
+	/* RELEASE pairs with ACQUIRE in the writer's look at open slices. */
+	store_release(&thread->depth, slice->depth);
+	if (thin_skips(thread, site) && likely(bits & GATE_OMP) &&
+	    thin_bare(thread, around, end_ticks - slice->start_ticks) <
+		    thread->thin.long_ticks)
+		gomp_thin_add(slice, site, slice->start_ticks, end_ticks,
+			      detail);
+	else if (likely(bits & (GATE_OMP | GATE_SCOPE_MARK)))
+		gomp_commit(slice, end_ticks, detail);
+}
+
+/* A wait ends that is drawn, with the tasks in it. */
+static inline void gomp_wait_close(const struct gomp_slice *slice,
+				   const struct thin_frame *around,
+				   uint64_t end_ticks)
+{
+	struct thread *thread = slice->thread;
+	const uint32_t bits = gate_bits();
+	struct gomp_detail with;
+
+	if (unlikely(bits == GATE_UNDECIDED || thread_self != thread)) {
+		gomp_slice_stray(slice);
+		return;
+	}
+	end_ticks = gomp_ended(slice, end_ticks);
+	with = gomp_with_tasks(thread, around, end_ticks - slice->start_ticks,
+			       end_ticks);
+	/* RELEASE pairs with ACQUIRE in the writer's look at open slices. */
+	store_release(&thread->depth, slice->depth);
+	if (likely(bits & (GATE_OMP | GATE_SCOPE_MARK)))
+		gomp_commit(slice, end_ticks, &with);
+}
+
+/* A wait ends that is thinned and on no open slice: drawn if it was long. */
+static inline void gomp_wait_thinned(struct thread *thread,
+				     struct thin_site *site,
+				     struct gomp_slice *slice,
+				     const struct thin_frame *around,
+				     uint64_t end_ticks)
+{
+	const uint32_t bits = gate_bits();
+	uint64_t took, tasks;
+
+	slice->thread = thread;
+	if (unlikely(bits == GATE_UNDECIDED || thread_self != thread)) {
+		gomp_slice_stray(slice);
+		return;
+	}
+	end_ticks = gomp_ended(slice, end_ticks);
+	took = end_ticks - slice->start_ticks;
+	tasks = min_u64(thin_tasks_ticks(thread, around), took);
+	/* What the sums are told of is the time without tasks. */
+	if (likely(bits & GATE_OMP && took - tasks < thread->thin.long_ticks) &&
+	    (thin_add(thread, site, slice->start_ticks + tasks, end_ticks) ||
+	     thin_mark(thread, site, slice->start_ticks + tasks, end_ticks))) {
+		thin_leave(thread, around);
+		thread->thin.frame.idle += took - tasks;
+	} else {
+		gomp_thin_wait(slice, around, end_ticks);
+	}
+}
+
+#endif
