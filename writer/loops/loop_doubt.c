@@ -167,7 +167,8 @@ bool loop_is_of_sizes(const struct loop_groups *groups,
 	bool is_known = true;
 
 	if (step->held != groups->sites || step->length != step->held ||
-	    groups->code[groups->site[step->first]].depth == DEPTH_OF_ONE)
+	    groups->code[groups->site[step->first]].depth == DEPTH_OF_ONE ||
+	    (groups->sites == 1 && loop_groups_is_turn(groups, 0)))
 		return false;
 	if (step->held <= PARTS_HELD && step->turns > PARTS_TURNS)
 		return true;

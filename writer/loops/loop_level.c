@@ -304,12 +304,17 @@ static bool is_in_some_turns(const struct loop_groups *groups, size_t hits,
 static bool is_alone(const struct loop_groups *groups, uint32_t site)
 {
 	const size_t sites = min_u64(groups->sites, LOOP_SITES_MAX);
+	const bool is_turn = loop_groups_is_turn(groups, site);
 
-	if (groups->sites > sites || groups->code[site].depth != 1 + 1 ||
-	    !loop_groups_is_once(groups, site))
+	if (groups->sites > sites ||
+	    (!is_turn && (groups->code[site].depth != 1 + 1 ||
+			  !loop_groups_is_once(groups, site))))
 		return false;
 	for (uint32_t s = 0; s < sites; s++) {
-		if (groups->code[s].hits >= LOOP_HITS_LEAST &&
+		if (is_turn && s != site &&
+		    groups->code[s].hits >= LOOP_HITS_LEAST)
+			return false;
+		if (!is_turn && groups->code[s].hits >= LOOP_HITS_LEAST &&
 		    (groups->code[s].loop != groups->code[site].loop ||
 		     groups->code[s].hits > groups->code[site].hits))
 			return false;
