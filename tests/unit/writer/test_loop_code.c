@@ -122,6 +122,23 @@ static void test_one_region_from_two_places(void **unused)
 	expect_none();
 }
 
+/* Two loops in each turn, of one region each. */
+static void test_two_loops_in_turn(void **unused)
+{
+	(void)unused;
+	for (unsigned int i = 0; i < 30; i++) {
+		for (unsigned int k = 0; k < 3; k++)
+			hit(1, 1, 2);
+		for (unsigned int k = 0; k < 3; k++)
+			hit(2, 2, 2);
+	}
+	expect_steps(30);
+	/* Both lie in the same one: one of two ways. */
+	for (size_t i = 0; i < count; i++)
+		marks[i].loop = 1;
+	expect_none();
+}
+
 static void test_one_region_beside_another_loop(void **unused)
 {
 	(void)unused;
@@ -442,6 +459,7 @@ int main(void)
 		cmocka_unit_test_setup(test_one_region_in_each_turn, set_up),
 		cmocka_unit_test_setup(test_one_region_in_two_loops, set_up),
 		cmocka_unit_test_setup(test_one_region_from_two_places, set_up),
+		cmocka_unit_test_setup(test_two_loops_in_turn, set_up),
 		cmocka_unit_test_setup(test_one_region_beside_another_loop,
 				       set_up),
 		cmocka_unit_test_setup(test_a_report_in_the_same_loop, set_up),
