@@ -177,6 +177,11 @@ static inline uint64_t search_region(uint64_t code, uint32_t caller)
 	return code ^ (uint64_t)caller << 56;
 }
 
+static inline uint64_t search_region_code(uint64_t id)
+{
+	return id & ((UINT64_C(1) << 56) - 1);
+}
+
 static inline bool search_is_by_caller(const struct step_search *search)
 {
 	return search->family == SEARCH_REGIONS && search->id >> 56;

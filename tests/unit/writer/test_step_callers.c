@@ -110,6 +110,32 @@ static void test_two_places_in_turns_of_any_length(void **unused)
 	expect_none();
 }
 
+/* A sweep to and one fro; a time step has some of those. */
+static void test_two_places_in_two_loops(void **unused)
+{
+	struct loop_nest nest;
+
+	(void)unused;
+	for (uint16_t i = 0; i < 120; i++) {
+		hit(SITE, 1 + i % 2);
+		step_marks(&stream)[i].loop = 1;
+		step_marks(&stream)[i].depth = 3;
+	}
+	expect_none();
+	/* Two regions are more of a step. */
+	for (size_t i = 0; i < stream.count; i += 2)
+		step_marks(&stream)[i].id = SITE + 16;
+	assert_int_equal(step_marks_find(&stream, stream.count, &nest), 0);
+	assert_int_equal(nest.level[nest.step].turns, 60);
+	/* So are two places in one loop. */
+	for (size_t i = 0; i < stream.count; i++) {
+		step_marks(&stream)[i].id = SITE;
+		step_marks(&stream)[i].depth = 2;
+	}
+	assert_int_equal(step_marks_find(&stream, stream.count, &nest), 0);
+	assert_int_equal(nest.level[nest.step].turns, 60);
+}
+
 static void test_one_place_tells_nothing(void **unused)
 {
 	(void)unused;
@@ -248,6 +274,8 @@ int main(void)
 		cmocka_unit_test_setup_teardown(
 			test_two_places_in_turns_of_any_length, set_up,
 			tear_down),
+		cmocka_unit_test_setup_teardown(test_two_places_in_two_loops,
+						set_up, tear_down),
 		cmocka_unit_test_setup_teardown(test_one_place_tells_nothing,
 						set_up, tear_down),
 		cmocka_unit_test_setup_teardown(test_a_place_is_not_known,
