@@ -29,17 +29,29 @@
 #include "collector/system/base.h"
 
 /* Sites before a marker that may belong to it. */
-#define SEARCH_CONTEXT_MAX 8u
+#define SEARCH_CONTEXT_MAX  8u
 
 /* Places from which a region may be called, where those tell sites apart. */
-#define SEARCH_CALLERS_MAX 32u
+#define SEARCH_CALLERS_MAX  32u
+
+/* A region's place; and whether a loop that a counter tells of has turned since
+ * the last call from there. */
+#define SEARCH_CALLER	    0x00ffu
+#define SEARCH_TURN(caller) ((caller) >> 8 & 3u)
+
+enum search_turn {
+	SEARCH_TURN_UNKNOWN,
+	SEARCH_TURN_SAME,
+	SEARCH_TURN_NEXT,  /* of the innermost loop that is told of */
+	SEARCH_TURN_ROUND, /* of one around that, or it is the first call */
+};
 
 /* With a region's place: a member of a team of several begins it, and chance
  * may say which member. */
-#define SEARCH_IN_TEAM	   0x8000u
+#define SEARCH_IN_TEAM	 0x8000u
 
 /* Regions and their places of which it is known in what loops they lie. */
-#define SEARCH_LOOPS_MAX   64u
+#define SEARCH_LOOPS_MAX 64u
 
 enum search_state {
 	SEARCH_NONE,
@@ -163,6 +175,11 @@ bool search_step(struct step_search *search, uint64_t id);
 static inline uint64_t search_region(uint64_t code, uint32_t caller)
 {
 	return code ^ (uint64_t)caller << 56;
+}
+
+static inline uint64_t search_region_code(uint64_t id)
+{
+	return id & ((UINT64_C(1) << 56) - 1);
 }
 
 static inline bool search_is_by_caller(const struct step_search *search)

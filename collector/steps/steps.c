@@ -364,7 +364,7 @@ void steps_region(struct session *session, struct thread *thread, uint64_t code,
 	if (!is_searched(search, thread, SEARCH_REGIONS) ||
 	    (search->leaves_teams && caller & SEARCH_IN_TEAM))
 		return;
-	caller &= ~SEARCH_IN_TEAM;
+	caller &= SEARCH_CALLER;
 	if (search_step(search,
 			search_region(code, search_is_by_caller(search) ? caller
 									: 0)))

@@ -5,12 +5,14 @@
 #include "collector/control/search.h"
 #include "collector/session/gate.h"
 #include "preload/stack/caller_loops.h"
+#include "preload/stack/caller_turns.h"
 #include "preload/stack/python_eval.h"
 #include "preload/stack/unwind.h"
 #include "preload/stack/unwind_entry.h"
 #include <dlfcn.h>
 #include <elf.h>
 #include <string.h>
+#include <sys/auxv.h>
 
 /* Frames above the one that calls; and those above which the interpreter is
  * looked for. */
@@ -26,14 +28,18 @@
 #else
 #define BARE_DISTANCE 0
 #endif
-#define PLACES	   512u
+#define PLACES	    512u
 /* No thread's stack but the main one's lies so near to its end: the kernel
  * leaves a gap of 128 MiB. */
-#define STACK_MOST (UINT64_C(64) << 20)
+#define STACK_MOST  (UINT64_C(64) << 20)
 /* Looks, each at twice as many calls, whether they tell anything. */
-#define LOOK_FIRST 1024u
-#define LOOK_ALONE 4096u
-#define LOOK_LAST  262144u /* as many as the search takes */
+#define LOOK_FIRST  1024u
+#define LOOK_ALONE  4096u
+#define LOOK_LAST   262144u /* as many as the search takes */
+/* The code at which the kernel starts a program; and where on the stack the
+ * interpreter's main function is. */
+#define START_BYTES 64u
+#define MAIN_BYTES  16384u
 
 struct known_rule {
 	uint64_t code; /* 0 none */
@@ -52,6 +58,8 @@ struct callers {
 	uint64_t site, place; /* the call before, and where it came from */
 	uint64_t calls, next_look;
 	uint64_t again, changes; /* at the same site; since the last look */
+	bool is_interpreter;	 /* what runs is one; asked once */
+	bool was_asked;
 };
 
 static struct callers callers;
@@ -72,6 +80,7 @@ COLD void callers_prepare(void)
 
 	*(void **)&callers.find_object = dlsym(RTLD_DEFAULT, "_dl_find_object");
 	python_frames_look();
+	caller_turns_prepare();
 	thread_unbusy(was);
 	if (stack_end)
 		callers.stack_end = *(uint64_t *)stack_end;
@@ -89,6 +98,7 @@ void callers_forget(void)
 	callers.last = 0;
 	callers.site = callers.place = 0;
 	callers.calls = callers.again = callers.changes = 0;
+	caller_turns_forget();
 }
 
 static bool file_of(uint64_t code, struct dl_phdr_info *info)
@@ -235,13 +245,40 @@ static uint64_t place_of(const uint64_t *codes, unsigned int count)
 	return count > 1 ? sum | 1 : 0;
 }
 
+/* The program is the interpreter: its main function has called. */
+static bool is_interpreter(void)
+{
+	struct code_range range;
+
+	if (callers.was_asked || !find_range(python_frames_main(), &range))
+		return callers.is_interpreter;
+	callers.was_asked = true;
+	for (uint64_t at = (callers.stack_end - MAIN_BYTES) & ~UINT64_C(7);
+	     at < callers.stack_end && !callers.is_interpreter; at += 8) {
+		const uint64_t code =
+			unwind_unsigned(*(const uint64_t *)(uintptr_t)at);
+
+		callers.is_interpreter = code - range.begin < range.bytes;
+	}
+	return callers.is_interpreter;
+}
+
+/* Nothing says how to leave the last of the frames: code that was made while
+ * the program runs. */
+static bool is_cut(const uint64_t *codes, unsigned int count, unsigned int most)
+{
+	return count && count < most &&
+	       codes[count - 1] - getauxval(AT_ENTRY) >= START_BYTES;
+}
+
 /* The functions of Python that led to the call, if the interpreter is among the
- * frames that tell a place. */
+ * frames that tell a place, or they can't be left before. */
 static void ask_python(const uint64_t *codes, unsigned int count,
 		       struct caller_python *python)
 {
 	struct dl_find_object found;
 
+	python->low = python->high = 0;
 	for (unsigned int i = 0; i < count; i++) {
 		if (!python_eval_holds(codes[i]))
 			continue;
@@ -253,6 +290,10 @@ static void ask_python(const uint64_t *codes, unsigned int count,
 		python->count = python_frames_all(python->frames);
 		return;
 	}
+	if (!is_cut(codes, count, 1 + PYTHON_DEPTH) || !is_interpreter())
+		return;
+	python->below = count;
+	python->count = python_frames_all(python->frames);
 }
 
 /* The interpreter calls the same in one way or another, as it learns. */
@@ -332,9 +373,11 @@ static unsigned int leave_bridges(uint64_t *codes, unsigned int count,
 }
 
 /* In which loops it lies, the first time. */
-static void note_loops(struct step_search *search, uint64_t id, uint64_t from,
+static void note_loops(struct step_search *search, uint64_t site,
+		       uint32_t number, uint64_t from,
 		       struct caller_python *python)
 {
+	const uint64_t id = search_region(site, number);
 	uint64_t codes[CALLER_PYTHON_FRAMES];
 	unsigned int count;
 
@@ -347,6 +390,8 @@ static void note_loops(struct step_search *search, uint64_t id, uint64_t from,
 		count = leave_bridges(codes, count, python);
 	caller_loops_note(search, id, codes, count, 1 + DEPTH, python,
 			  find_range);
+	caller_turns_note(number, python,
+			  search_loops_of(search, site, number).depth);
 }
 
 COLD uint32_t callers_number(const struct thread *thread, uint64_t site,
@@ -388,8 +433,8 @@ COLD uint32_t callers_number(const struct thread *thread, uint64_t site,
 	callers.place = place;
 	look(&session->head->search);
 	number = place ? number_of(place) : 0;
-	if (number)
-		note_loops(&session->head->search, search_region(site, number),
-			   from, &python);
-	return number;
+	if (!number)
+		return 0;
+	note_loops(&session->head->search, site, number, from, &python);
+	return number | (uint32_t)caller_turns_look(number, &python) << 8;
 }

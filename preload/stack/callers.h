@@ -24,7 +24,8 @@ void callers_prepare(void);
 /* A recording begins.  False: frames can't be left here. */
 bool callers_start(void);
 
-/* The number of the place that the site's present call comes from, 1 or more.
+/* The number of the place that the site's present call comes from, 1 or more,
+ * and whether a loop has turned since the last one: SEARCH_TURN().
  * `from`: the first return address that counts, where a runtime's functions lie
  * before it; 0: whoever called us.  0: it can't be told, or this isn't the main
  * thread. */

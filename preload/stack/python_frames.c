@@ -40,7 +40,13 @@ enum { WORD_COOKIE, WORD_VERSION, WORD_FREE_THREADED };
 
 /* What lies where among them. */
 enum { STATE_FRAME = 4 };
-enum { FRAME_PREVIOUS = 1, FRAME_CODE, FRAME_INSTRUCTION, FRAME_OWNER = 5 };
+enum {
+	FRAME_PREVIOUS = 1,
+	FRAME_CODE,
+	FRAME_INSTRUCTION,
+	FRAME_VARIABLES,
+	FRAME_OWNER
+};
 enum { CODE_FILE = 1, CODE_NAME = 3, CODE_LINES, CODE_FIRST, CODE_START = 9 };
 enum { OBJECT_SIZE, OBJECT_TYPE };
 #define ASCII_TEXT 40
@@ -189,6 +195,7 @@ static COLD bool is_said(const void *runtime)
 			.start = (uint16_t)code[CODE_START],
 			.ascii_text = ASCII_TEXT,
 			.utf8 = ASCII_TEXT + 8,
+			.variables = (uint16_t)frame[FRAME_VARIABLES],
 		};
 	}
 	/* As much as is read of each. */
@@ -345,6 +352,7 @@ static uint32_t walk(struct python_frame *found)
 
 	while (address && count < FRAMES_MAX) {
 		const unsigned char *frame = look(&window, address);
+		const uint64_t at = address;
 		int32_t index;
 
 		if (!frame)
@@ -362,6 +370,7 @@ static uint32_t walk(struct python_frame *found)
 		found[count] = (struct python_frame){
 			.code = word_of(frame, layout->code) & ~CODE_MARKS,
 			.instruction = word_of(frame, layout->instruction),
+			.at = at,
 			.first = layout->locals ? word_of(frame, layout->locals)
 						: 0,
 			.ends_run =

@@ -45,6 +45,7 @@ uint32_t python_frames_place(void);
 /* A function of Python that runs: its code object, and how far it is. */
 struct python_frame {
 	uint64_t code, instruction;
+	uint64_t at;	/* its frame */
 	uint64_t first; /* of its variables; 0 unknown */
 	bool ends_run;	/* of the interpreter's loop: C called it */
 };

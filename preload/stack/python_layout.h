@@ -18,14 +18,15 @@ struct python_layout {
 	uint16_t entry, owner;
 	uint16_t first_line, file, name, lines, start;
 	uint16_t ascii_text, utf8;
-	uint16_t locals; /* the first variable; 0 not known */
+	uint16_t locals;    /* the first variable; 0 not known */
+	uint16_t variables; /* where they begin; 0 not known */
 };
 
 /* clang-format off */
 static const struct python_layout layouts[] = {
-	{10, 24, NONE, 32, 24, 96, NONE, NONE, 40, 104, 112, 120, NONE, 48, 56, 0},
-	{11, 56, 8,    32, 48, 56, 68,   NONE, 72, 112, 128, 136, 184,  48, 56, 72},
-	{12, 56, 0,    0,  8,  56, NONE, 70,   68, 112, 128, 136, 192,  40, 48, 72},
+	{10, 24, NONE, 32, 24, 96, NONE, NONE, 40, 104, 112, 120, NONE, 48, 56, 0, 0},
+	{11, 56, 8,    32, 48, 56, 68,   NONE, 72, 112, 128, 136, 184,  48, 56, 72, 72},
+	{12, 56, 0,    0,  8,  56, NONE, 70,   68, 112, 128, 136, 192,  40, 48, 72, 72},
 };
 
 /* Since 3.13 _PyRuntime begins with them: the words at which each object's

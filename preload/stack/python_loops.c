@@ -28,6 +28,7 @@ struct operations {
 struct version {
 	uint32_t minor;
 	const struct operations *ways, *behind;
+	struct operations turns[2]; /* what a `for` loop begins with */
 };
 
 /* By Lib/opcode.py, with what the interpreter makes of them as it learns; the
@@ -102,10 +103,10 @@ static const struct operations behind_14[] = {
 	{201, 202, 1}, {203, 208, 3}, {209, 211, 1}, {0, 0, 0},
 };
 static const struct version versions[] = {
-	{11, ways_11, behind_11},
-	{12, ways_12, behind_12},
-	{13, ways_13, behind_13},
-	{14, ways_14, behind_14},
+	{11, ways_11, behind_11, {{93, 93, ON}, {93, 93, ON}}},
+	{12, ways_12, behind_12, {{93, 93, ON}, {62, 65, ON}}},
+	{13, ways_13, behind_13, {{72, 72, ON}, {187, 190, ON}}},
+	{14, ways_14, behind_14, {{70, 70, ON}, {171, 174, ON}}},
 };
 
 /* Each unit that an instruction begins with. */
@@ -207,6 +208,22 @@ static void mark_heads(bool *is_head)
 	}
 }
 
+/* It begins with what takes the next one, and maybe with more of its argument.
+ */
+static bool is_for(const struct version *version, const unsigned char *code,
+		   uint32_t head)
+{
+	while (find(version->ways, code[2 * head]) == PREFIX &&
+	       head + 1 < graph.units)
+		head++;
+	for (unsigned int i = 0; i < 2; i++) {
+		if (code[2 * head] >= version->turns[i].first &&
+		    code[2 * head] <= version->turns[i].last)
+			return true;
+	}
+	return false;
+}
+
 static bool look(uint32_t minor, const unsigned char *code, uint32_t units,
 		 uint32_t at, struct code_loops *loops)
 {
@@ -225,6 +242,10 @@ static bool look(uint32_t minor, const unsigned char *code, uint32_t units,
 	for (uint32_t head = 0; head <= at; head++) {
 		if (!is_head[head] || !is_in_loop(at, head))
 			continue;
+		if (is_for(version, code, head)) {
+			loops->is_mixed |= loops->count > loops->counted;
+			loops->counted++;
+		}
 		loops->count++;
 		loops->innermost = head + 1;
 	}

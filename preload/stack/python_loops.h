@@ -5,8 +5,9 @@
  *
  * The instructions of CPython 3.11 to 3.14, which rewrites some while they run:
  * those are known, too.  What an exception leads to is no way.  A `while` of
- * which a `continue` comes behind the instruction may count twice.  The main
- * thread alone.
+ * which a `continue` comes behind the instruction may count twice.  What a
+ * `for` loop goes through lies on the function's stack for as long:
+ * caller_turns.h sees by it when the loop turns.  The main thread alone.
  */
 #ifndef PRELOAD_PYTHON_LOOPS_H
 #define PRELOAD_PYTHON_LOOPS_H

@@ -5,7 +5,7 @@ of its functions do."""
 import os
 
 import harness
-from harness import compile_program, expect_equal, traced
+from harness import compile_program, expect, expect_equal, traced
 from t_python_stacks import pythons
 
 SCRIPT = '''
@@ -106,6 +106,123 @@ for i in range(40):
 for i in range(3):
     two()
 ''', 40)
+
+
+OPAQUE = """
+def opaque(times=1):
+    work.region_opaque(times)
+"""
+COUNTED = ("3.11", "3.12", "3.13", "3.14")
+
+
+def expect_opaque(body, steps, versions=COUNTED, *lines):
+    """Of what lies between the line and the region nothing is known."""
+    for version, path in pythons().items():
+        if version in versions:
+            done = run(OPAQUE + body, path)
+            expect_equal(len(done.trace.steps()), steps, (version, done.stderr))
+            for line in lines:
+                expect(line in done.stderr, (version, line, done.stderr))
+
+
+def test_what_a_loop_goes_through_tells_its_turns():
+    expect_opaque('''
+for i in range(45):
+    opaque()
+''', 45)
+    expect_opaque('''
+for i, name in enumerate("abcdefgh" * 5):
+    opaque()
+''', 40)
+    expect_opaque('''
+for i in list(range(33)):
+    opaque()
+''', 33)
+
+
+def test_its_turns_are_told_some_functions_up():
+    expect_opaque('''
+class Model:
+    def fit(self, turns):
+        for turn in range(turns):
+            self.turn(turn)
+    def turn(self, number):
+        opaque()
+Model().fit(70)
+''', 70)
+
+
+def test_a_loop_that_turns_once_is_none():
+    expect_opaque('''
+for restart in range(1):
+    for i in range(40):
+        opaque()
+''', 40)
+
+
+def test_opaque_in_two_loops():
+    """It may be a sweep in a time step or a batch in an epoch."""
+    expect_opaque('''
+for i in range(60):
+    for k in range(4):
+        opaque()
+''', 0, COUNTED, "TRACEPROF_STEP=omp:region_one (240 steps) or "
+                  "TRACEPROF_STEP=omp:region_one/4 (60 steps) sets one")
+
+
+def test_opaque_loops_that_turn_as_often_as_they_need():
+    expect_opaque('''
+for i in range(20):
+    for k in range(3 + i % 4):
+        opaque()
+''', 0)
+
+
+def test_opaque_twice_in_a_turn():
+    expect_opaque('''
+for i in range(50):
+    opaque(2)
+''', 0)
+
+
+def test_what_nothing_counts():
+    expect_opaque('''
+i = 0
+while i < 50:
+    opaque()
+    i += 1
+''', 0)
+    expect_opaque('''
+for i in (k for k in range(50)):
+    opaque()
+''', 0)
+    expect_opaque('''
+turns = 5
+while turns:
+    for i in range(10):
+        opaque()
+    turns -= 1
+''', 0)
+
+
+def test_a_library_calls_back():
+    """Its own loop may be around what counts."""
+    expect_opaque('''
+def sweeps(number):
+    for i in range(3):
+        opaque()
+    return number
+list(map(sweeps, range(20)))
+''', 0)
+
+
+def test_opaque_with_a_schedule():
+    path = list(pythons().values())[0]
+    done = run(OPAQUE + '''
+for i in range(5000):
+    opaque()
+''', path, TRACEPROF_WAIT="3", TRACEPROF_ACTIVE="2", TRACEPROF_REPEAT="1")
+    expect_equal(done.trace.steps(), [3, 4], done.stderr)
 
 
 def test_a_schedule_has_the_same():

@@ -29,6 +29,7 @@ import time
 
 import guests
 import newcomers
+import pilgrims
 import settlers
 import strangers
 import travellers
@@ -584,13 +585,15 @@ def programs(python):
     for name, (module, steps, text) in (PYTHON | UNSEEN | strangers.PYTHON
                                         | guests.PYTHON | visitors.PYTHON | travellers.PYTHON
                                         | wanderers.PYTHON | newcomers.PYTHON
-                                        | settlers.PYTHON).items():
+                                        | settlers.PYTHON | pilgrims.PYTHON).items():
         yield (name, lambda module=module: has_module(python, module), steps,
                lambda _, text=text: [python, "-c", text])
     for name, (command, steps, prepare) in (OTHERS | UNSEEN_OTHERS | strangers.OTHERS
                                          | travellers.OTHERS | wanderers.OTHERS
-                                         | newcomers.OTHERS | settlers.OTHERS).items():
-        yield name, lambda command=command: shutil.which(command), steps, prepare
+                                         | newcomers.OTHERS | settlers.OTHERS
+                                         | pilgrims.OTHERS).items():
+        yield (name, lambda command=command: shutil.which(command) or os.path.isdir(
+            os.path.join(pilgrims.SOURCES or os.devnull, command)), steps, prepare)
 
 
 def is_whole(path):

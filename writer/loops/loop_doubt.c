@@ -167,7 +167,8 @@ bool loop_is_of_sizes(const struct loop_groups *groups,
 	bool is_known = true;
 
 	if (step->held != groups->sites || step->length != step->held ||
-	    groups->code[groups->site[step->first]].depth == DEPTH_OF_ONE)
+	    groups->code[groups->site[step->first]].depth == DEPTH_OF_ONE ||
+	    (groups->sites == 1 && loop_groups_is_turn(groups, 0)))
 		return false;
 	if (step->held <= PARTS_HELD && step->turns > PARTS_TURNS)
 		return true;
@@ -184,6 +185,39 @@ bool loop_is_of_sizes(const struct loop_groups *groups,
 		is_known = true;
 	}
 	return changes >= 2 * LOOP_HITS_LEAST;
+}
+
+/* All of a turn is one region, from several places. */
+static bool is_one_region(const struct loop_groups *groups,
+			  const struct loop_level *step)
+{
+	const uint64_t code = search_region_code(groups->marks[step->first].id);
+
+	for (size_t i = step->first; i < step->first + step->length; i++) {
+		if (search_region_code(groups->marks[i].id) != code)
+			return false;
+	}
+	return true;
+}
+
+bool loop_is_in_loops(const struct loop_groups *groups,
+		      const struct loop_candidate *candidate)
+{
+	const struct loop_level *step = &candidate->level;
+	const uint32_t marker = groups->site[step->first];
+	const struct loop_code *code = groups->code;
+
+	if (marker >= LOOP_SITES_MAX || code[marker].depth <= DEPTH_OF_ONE ||
+	    loop_groups_is_turn(groups, marker) || !is_one_region(groups, step))
+		return false;
+	for (uint32_t s = 0; s < min_u64(groups->sites, LOOP_SITES_MAX); s++) {
+		if (code[s].hits < LOOP_HITS_LEAST)
+			continue;
+		if (!loop_holds(candidate, s) || !code[s].loop ||
+		    code[s].loop != code[marker].loop)
+			return false;
+	}
+	return true;
 }
 
 /* Few turns, and behind the last of them one site that comes more often: a loop

@@ -32,6 +32,12 @@ bool loop_is_elsewhere(const struct loop_groups *groups,
 bool loop_is_of_sizes(const struct loop_groups *groups,
 		      const struct loop_candidate *candidate);
 
+/* Whether the run is nothing but one region, from several places, and the code
+ * says that their loop lies in another: two sweeps to and fro, of twelve in a
+ * time step. */
+bool loop_is_in_loops(const struct loop_groups *groups,
+		      const struct loop_candidate *candidate);
+
 /* Whether a loop of less than five turns is around it: nearly as many sites as
  * it holds come so often, some from before its first turn on, others until
  * behind its last. */

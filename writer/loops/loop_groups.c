@@ -51,6 +51,7 @@ static void add_code(struct loop_code *code, const struct loop_mark *mark)
 	code->hits++;
 	if (!mark->caller)
 		return;
+	code->turned += mark->turn == SEARCH_TURN_NEXT;
 	if (!code->asked++) {
 		code->loop = mark->loop;
 		code->depth = mark->depth;
@@ -117,6 +118,16 @@ bool loop_groups_is_once(const struct loop_groups *groups, size_t site)
 
 	return site < LOOP_SITES_MAX && code->loop && code->caller &&
 	       code->asked >= min_u64(code->hits, ASKED_LEAST);
+}
+
+bool loop_groups_is_turn(const struct loop_groups *groups, size_t site)
+{
+	const struct loop_code *code = &groups->code[site];
+
+	/* Before the first of them nothing was known. */
+	return site < LOOP_SITES_MAX && code->caller &&
+	       code->asked >= min_u64(code->hits, ASKED_LEAST) &&
+	       code->turned + 1 == code->asked;
 }
 
 bool loop_groups_is_besides(const struct loop_groups *groups, size_t site,

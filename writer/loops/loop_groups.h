@@ -20,6 +20,7 @@ struct loop_code {
 	uint16_t place;	 /* the one that most come from, if there is one, */
 	uint32_t placed; /* ... how many, */
 	uint16_t around; /* ... and its innermost loop, 0 unknown */
+	uint32_t turned; /* marks before which one loop alone turned */
 };
 
 struct loop_groups {
@@ -56,6 +57,10 @@ static inline const uint32_t *loop_groups_hits(const struct loop_groups *groups,
 
 /* A site is called from one place alone, once in each turn of a loop. */
 bool loop_groups_is_once(const struct loop_groups *groups, size_t site);
+
+/* It was seen to come once in each turn of a loop, and that to be in no other
+ * that turns. */
+bool loop_groups_is_turn(const struct loop_groups *groups, size_t site);
 
 /* By the code it comes in some turns of the loop in which another comes once in
  * each: in the part of the run in which they were asked that came more often.

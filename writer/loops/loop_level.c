@@ -21,6 +21,9 @@
 #define TWICE		  1.6
 /* Turns more of another site in the same loop. */
 #define MISSED_AT_MOST	  2u
+/* Of 10 marks of the run so many lie in turns that are all alike. */
+#define STRICT		  9u
+#define STRICT_OF	  10u
 
 uint64_t loop_median(uint64_t *values, size_t count)
 {
@@ -276,7 +279,7 @@ static uint64_t key_of(const struct loop_mark *marks, size_t at,
  * some turns do besides.  Where the code isn't told of all its hits, since
  * it came from other places later, that counts which was asked. */
 static bool is_in_some_turns(const struct loop_groups *groups, size_t hits,
-			     size_t turns, uint32_t marker,
+			     size_t turns, uint32_t marker, bool is_strict,
 			     const struct loop_scratch *scratch)
 {
 	const size_t sites = min_u64(groups->sites, LOOP_SITES_MAX);
@@ -290,6 +293,9 @@ static bool is_in_some_turns(const struct loop_groups *groups, size_t hits,
 			scratch->inside[s] > turns + MISSED_AT_MOST ||
 			groups->code[s].hits > hits + MISSED_AT_MOST;
 
+		/* Its own is: a loop of it alone in each turn. */
+		if (is_strict && s == marker)
+			continue;
 		if ((is_more && is_part && loop_groups_is_once(groups, s) &&
 		     groups->code[s].loop == groups->code[marker].loop) ||
 		    (is_more && loop_groups_is_besides(groups, marker, s)) ||
@@ -304,12 +310,17 @@ static bool is_in_some_turns(const struct loop_groups *groups, size_t hits,
 static bool is_alone(const struct loop_groups *groups, uint32_t site)
 {
 	const size_t sites = min_u64(groups->sites, LOOP_SITES_MAX);
+	const bool is_turn = loop_groups_is_turn(groups, site);
 
-	if (groups->sites > sites || groups->code[site].depth != 1 + 1 ||
-	    !loop_groups_is_once(groups, site))
+	if (groups->sites > sites ||
+	    (!is_turn && (groups->code[site].depth != 1 + 1 ||
+			  !loop_groups_is_once(groups, site))))
 		return false;
 	for (uint32_t s = 0; s < sites; s++) {
-		if (groups->code[s].hits >= LOOP_HITS_LEAST &&
+		if (is_turn && s != site &&
+		    groups->code[s].hits >= LOOP_HITS_LEAST)
+			return false;
+		if (!is_turn && groups->code[s].hits >= LOOP_HITS_LEAST &&
 		    (groups->code[s].loop != groups->code[site].loop ||
 		     groups->code[s].hits > groups->code[site].hits))
 			return false;
@@ -317,9 +328,32 @@ static bool is_alone(const struct loop_groups *groups, uint32_t site)
 	return true;
 }
 
+/* Most of the run is one site so many times, and then another so many times, of
+ * which the marker is the last: they prove something though they are but two.
+ * More of them in a turn may be some turns of a shorter loop. */
+static bool are_alike(const struct loop_groups *groups,
+		      const struct loop_candidate *candidate)
+{
+	const struct loop_level *level = &candidate->level;
+	const uint32_t *site = groups->site;
+	size_t changes = 0;
+
+	if (!level->context || level->held < 2 ||
+	    level->first + level->length > level->last ||
+	    level->marks * STRICT_OF < groups->count * STRICT)
+		return false;
+	for (size_t i = level->first; i < level->first + level->length; i++)
+		changes += site[i] != site[i + 1];
+	for (size_t i = level->first + level->length; i <= level->last; i++) {
+		if (site[i] != site[i - level->length])
+			return false;
+	}
+	return changes == 2 && site[level->first] != site[level->first + 1];
+}
+
 /* A loop of one site proves nothing: it may come several times in a step. */
 static bool is_proved(const struct loop_groups *groups, const uint32_t *hits,
-		      enum loop_told told,
+		      enum loop_told told, bool is_strict,
 		      const struct loop_candidate *candidate)
 {
 	const struct loop_level *level = &candidate->level;
@@ -327,7 +361,7 @@ static bool is_proved(const struct loop_groups *groups, const uint32_t *hits,
 	switch (told) {
 	case LOOP_BY_LENGTH:
 		return level->mass >= MASS_LEAST &&
-		       level->held > 1 + !!level->context;
+		       (level->held > 1 + !!level->context || is_strict);
 	case LOOP_BY_CONTENT: return is_by_content(groups, hits, candidate);
 	case LOOP_AROUND: return true;
 	default: return is_alone(groups, groups->site[hits[0]]);
@@ -340,6 +374,7 @@ bool loop_candidate_examine(const struct loop_groups *groups, size_t group,
 			    struct loop_candidate *candidate)
 {
 	struct loop_level *level = &candidate->level;
+	bool is_strict;
 	size_t count;
 	const uint32_t *hits = loop_groups_hits(groups, group, &count);
 
@@ -363,17 +398,18 @@ bool loop_candidate_examine(const struct loop_groups *groups, size_t group,
 	level->key = key_of(groups->marks, level->first, context);
 	level->ticks = median(groups->marks, hits, count - 1);
 	count_sites(groups, hits, count - 1, scratch);
-	if (is_in_some_turns(groups,
-			     groups->start[group + 1] - groups->start[group],
-			     count - 1, groups->site[hits[0]], scratch))
-		return false;
 	weigh(groups, count - 1, scratch, candidate);
 	level->marks = level->last - level->first;
+	is_strict = told == LOOP_BY_LENGTH && are_alike(groups, candidate);
+	if (is_in_some_turns(
+		    groups, groups->start[group + 1] - groups->start[group],
+		    count - 1, groups->site[hits[0]], is_strict, scratch))
+		return false;
 	if (context && level->mass >= MASS_LEAST)
 		level->missed = count_missed(groups, hits, count - 1, scratch,
 					     candidate);
 	candidate->span = level->marks + level->length;
-	return is_proved(groups, hits, told, candidate);
+	return is_proved(groups, hits, told, is_strict, candidate);
 }
 
 uint64_t loop_level_next(const struct loop_mark *marks,

@@ -8,6 +8,8 @@
 /* Of the step's turns and marks another loop has so many at least. */
 #define TURNS_OF 2u
 #define MARKS_OF 4u
+/* About as many turns: all but one in so many. */
+#define ALIKE	 10u
 /* Of a hundred marks of a loop of one site so many are at it. */
 #define DENSE	 90u
 /* ... and what holds less, and comes before the step, so many of its marks. */
@@ -33,9 +35,21 @@ static size_t marks_of(const struct loop_level *level)
 	return level->last - level->first;
 }
 
+/* Both go through the same things, it may be: pictures that are made, and then
+ * written. */
+static bool is_as_often(const struct loop_level *other,
+			const struct loop_level *step)
+{
+	const size_t most = max_u64(other->turns, step->turns);
+	const size_t least = min_u64(other->turns, step->turns);
+
+	return (most - least) * ALIKE <= most &&
+	       marks_of(other) * MARKS_OF >= marks_of(step);
+}
+
 /* It turns about as often as the step, or has about as many marks.  But what
  * comes before the step and holds less prepares something, unless it is half as
- * much. */
+ * much, or may be a part of the same. */
 static bool is_large(const struct loop_level *other,
 		     const struct loop_level *step)
 {
@@ -44,7 +58,8 @@ static bool is_large(const struct loop_level *other,
 	     marks_of(other) * MARKS_OF < marks_of(step)))
 		return false;
 	return other->first > step->last || other->held >= step->held ||
-	       marks_of(other) * HALF >= marks_of(step);
+	       marks_of(other) * HALF >= marks_of(step) ||
+	       is_as_often(other, step);
 }
 
 /* Most of its sites are its own. */
@@ -84,14 +99,14 @@ static bool find_in(const struct loop_mark *marks, size_t from, size_t to,
 	return true;
 }
 
-/* One site, over and over, behind the step. */
-static bool find_site(const struct loop_groups *groups, size_t from,
+/* One site, over and over. */
+static bool find_site(const struct loop_groups *groups, size_t from, size_t to,
 		      struct loop_level *found)
 {
 	struct hits hits;
 	size_t best = 0;
 
-	count_hits(groups, from, groups->count, &hits);
+	count_hits(groups, from, to, &hits);
 	for (size_t s = 0; s < LOOP_SITES_MAX; s++) {
 		if (hits.of[s] > hits.of[best])
 			best = s;
@@ -99,10 +114,10 @@ static bool find_site(const struct loop_groups *groups, size_t from,
 	*found = (struct loop_level){.turns = hits.of[best], .length = 1};
 	if (found->turns < LOOP_HITS_LEAST)
 		return false;
-	for (size_t i = from; i < groups->count; i++) {
+	for (size_t i = from; i < to; i++) {
 		if (groups->site[i] != best)
 			continue;
-		if (!found->first)
+		if (!found->id)
 			found->first = i;
 		found->id = groups->marks[i].id;
 		found->last = i;
@@ -128,13 +143,16 @@ bool loop_phase_is_beside(const struct loop_mark *marks, size_t count,
 {
 	const struct loop_level *step = &nest->level[nest->step];
 	struct loop_groups groups;
-	struct loop_level other[3];
+	struct loop_level other[4];
 	size_t others = 0;
 
 	others += find_in(marks, 0, step->begin, room, &other[others]);
 	others += find_in(marks, step->last + 1, count, room, &other[others]);
 	loop_groups_start(&groups, marks, count, room);
-	others += find_site(&groups, step->last + 1, &other[others]);
+	others += find_site(&groups, step->last + 1, count, &other[others]);
+	/* What is more before the step prepares something. */
+	others += find_site(&groups, 0, step->begin, &other[others]) &&
+		  is_as_often(&other[others], step);
 	for (size_t i = 0; i < others; i++) {
 		if (is_large(&other[i], step) &&
 		    is_other(&groups, &other[i], step)) {

@@ -17,12 +17,13 @@
 static bool read_region(const struct session *session,
 			const struct event *event, struct loop_mark *mark)
 {
-	const uint16_t caller = event->omp.sync & ~SEARCH_IN_TEAM;
+	const uint16_t caller = event->omp.sync & SEARCH_CALLER;
 	const struct search_loops loops = search_loops_of(
 		&session->head->search, event->omp.code, caller);
 
 	mark->id = event->omp.code;
 	mark->caller = caller;
+	mark->turn = SEARCH_TURN(event->omp.sync);
 	mark->is_in_team = event->omp.sync & SEARCH_IN_TEAM;
 	mark->loop = loops.loop;
 	mark->depth = loops.depth;

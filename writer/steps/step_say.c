@@ -218,6 +218,46 @@ static size_t count_steps(struct writer_state *state, struct step_marks *stream,
 	return max_u64(steps, least);
 }
 
+/* How often a site comes in each turn of a loop around its own, where both are
+ * seen to turn and that is always as often; 0 else. */
+static size_t count_in_round(const struct step_marks *stream,
+			     const struct loop_level *site)
+{
+	const struct loop_mark *marks = step_marks(stream);
+	size_t each = 0, now = 0;
+
+	for (size_t i = site->first; i < stream->count; i++) {
+		if (marks[i].id != site->id)
+			continue;
+		if (marks[i].turn < SEARCH_TURN_NEXT ||
+		    marks[i].caller != marks[site->first].caller)
+			return 0;
+		if (marks[i].turn == SEARCH_TURN_ROUND && now) {
+			if (each && now != each)
+				return 0;
+			each = now;
+			now = 0;
+		}
+		now++;
+	}
+	return now == each && each > 1 ? each : 0;
+}
+
+/* " or TRACEPROF_STEP=omp:sweep/12 (25 steps)" */
+static void add_rounds(const struct step_marks *stream,
+		       const struct loop_level *site, const char *setting,
+		       size_t steps, char *text, size_t bytes)
+{
+	const size_t each =
+		steps == site->turns ? count_in_round(stream, site) : 0;
+	const size_t len = strlen(text);
+
+	if (each)
+		log_format(text + len, bytes - len, " or %s/%lu (%lu steps)",
+			   setting, (unsigned long)each,
+			   (unsigned long)(steps / each));
+}
+
 /* "TRACEPROF_STEP=omp:update (40 steps) or TRACEPROF_STEP=omp:loss (60 steps)" */
 static void add_likeliest(struct writer_state *state, struct step_marks *stream,
 			  char *text, size_t bytes)
@@ -257,6 +297,9 @@ static void add_likeliest(struct writer_state *state, struct step_marks *stream,
 		len = strlen(text);
 		log_format(text + len, bytes - len, " (%lu steps)",
 			   (unsigned long)(steps / each));
+		if (!are_levels && !said)
+			add_rounds(stream, &found[i], setting[said], steps,
+				   text, bytes);
 		len = strlen(text);
 		said++;
 	}

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* regions.c - regions of OpenMP that an interpreter may call. */
+#include <string.h>
+#include <sys/mman.h>
+
 #define N 4096
 
 static double x[N];
@@ -39,4 +42,29 @@ void region_deep(int depth)
 	else
 		region_one();
 	x[0] += 1.0;
+}
+
+/* As an interpreter's just-in-time compiler has them: no file says of these
+ * instructions where their caller's frame lies. */
+static const unsigned int calls_what_it_gets[] = {
+#if defined(__x86_64__)
+	0xe5894855,
+	0xc35dd7ff,
+#else
+	0xa9bf7bfd, 0x910003fd, 0xd63f0000, 0xa8c17bfd, 0xd65f03c0,
+#endif
+};
+
+void region_opaque(int times)
+{
+	static void *page;
+
+	if (!page) {
+		page = mmap(NULL, 4096, PROT_READ | PROT_WRITE,
+			    MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+		memcpy(page, calls_what_it_gets, sizeof(calls_what_it_gets));
+		mprotect(page, 4096, PROT_READ | PROT_EXEC);
+	}
+	while (times--)
+		((void (*)(void (*)(void)))page)(region_one);
 }

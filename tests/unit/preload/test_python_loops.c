@@ -204,6 +204,26 @@ static void test_loops_around_a_call(void **unused)
 	}
 }
 
+/* All of them but the outer one of `two`. */
+static void test_loops_that_count(void **unused)
+{
+	(void)unused;
+	for (size_t i = 0; i < sizeof(functions) / sizeof(functions[0]); i++) {
+		const struct function *function = &functions[i];
+		const bool is_two = !strcmp(function->name, "two");
+		unsigned char code[256];
+		struct code_loops loops;
+
+		assert_true(python_loops_around(function->minor, code,
+						read_code(function->code, code),
+						function->at, &loops));
+		if (loops.counted + is_two != loops.count ||
+		    loops.is_mixed != is_two)
+			fail_msg("3.%u %s: %u count", function->minor,
+				 function->name, loops.counted);
+	}
+}
+
 static void test_what_is_not_known(void **unused)
 {
 	unsigned char code[256];
@@ -230,6 +250,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_loops_around_a_call),
+		cmocka_unit_test(test_loops_that_count),
 		cmocka_unit_test(test_what_is_not_known),
 	};
 

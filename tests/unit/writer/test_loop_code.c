@@ -79,6 +79,31 @@ static void test_one_region_in_one_loop(void **unused)
 	expect_none();
 }
 
+/* What calls it isn't known, but a loop was seen to turn before each. */
+static void test_one_region_in_each_turn(void **unused)
+{
+	(void)unused;
+	for (unsigned int i = 0; i < 5000; i++) {
+		hit(2, 0, 0);
+		marks[count - 1].depth = 0;
+		marks[count - 1].turn =
+			i ? SEARCH_TURN_NEXT : SEARCH_TURN_ROUND;
+	}
+	expect_steps(5000);
+	/* Another loop turned, or none. */
+	marks[2500].turn = SEARCH_TURN_ROUND;
+	expect_none();
+	marks[2500].turn = SEARCH_TURN_SAME;
+	expect_none();
+	marks[2500].turn = SEARCH_TURN_NEXT;
+	marks[2500].caller = 3;
+	expect_none();
+	marks[2500].caller = 2;
+	for (unsigned int i = 0; i < 6; i++)
+		hit(3, 0, 1);
+	expect_none();
+}
+
 static void test_one_region_in_two_loops(void **unused)
 {
 	(void)unused;
@@ -94,6 +119,23 @@ static void test_one_region_from_two_places(void **unused)
 		hit(2, 1, 1);
 		marks[count - 1].caller = (uint16_t)(1 + i % 2);
 	}
+	expect_none();
+}
+
+/* Two loops in each turn, of one region each. */
+static void test_two_loops_in_turn(void **unused)
+{
+	(void)unused;
+	for (unsigned int i = 0; i < 30; i++) {
+		for (unsigned int k = 0; k < 3; k++)
+			hit(1, 1, 2);
+		for (unsigned int k = 0; k < 3; k++)
+			hit(2, 2, 2);
+	}
+	expect_steps(30);
+	/* Both lie in the same one: one of two ways. */
+	for (size_t i = 0; i < count; i++)
+		marks[i].loop = 1;
 	expect_none();
 }
 
@@ -414,8 +456,10 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup(test_one_region_in_one_loop, set_up),
+		cmocka_unit_test_setup(test_one_region_in_each_turn, set_up),
 		cmocka_unit_test_setup(test_one_region_in_two_loops, set_up),
 		cmocka_unit_test_setup(test_one_region_from_two_places, set_up),
+		cmocka_unit_test_setup(test_two_loops_in_turn, set_up),
 		cmocka_unit_test_setup(test_one_region_beside_another_loop,
 				       set_up),
 		cmocka_unit_test_setup(test_a_report_in_the_same_loop, set_up),

@@ -100,6 +100,32 @@ static void test_what_prepares(void **unused)
 	expect_steps(50);
 }
 
+/* Pictures between two, and then each of them is written. */
+static void test_the_same_in_two_loops(void **unused)
+{
+	(void)unused;
+	loop(20, 20, 20);
+	loop(22, 1, 2);
+	expect_both(22, 20);
+	count = 0;
+	loop(40, 20, 22);
+	loop(41, 1, 8);
+	expect_both(41, 40);
+}
+
+/* A region that fills in what the run begins with. */
+static void test_one_site_that_prepares(void **unused)
+{
+	(void)unused;
+	loop(200, 20, 20);
+	loop(50, 1, 7);
+	expect_steps(50);
+	count = 0;
+	loop(50, 20, 20);
+	loop(50, 1, 7);
+	expect_steps(50);
+}
+
 /* Its first sites, and a metric. */
 static void test_a_training_and_its_test(void **unused)
 {
@@ -150,6 +176,8 @@ int main(void)
 		cmocka_unit_test_setup(test_two_simulations, set_up),
 		cmocka_unit_test_setup(test_a_few_behind_many, set_up),
 		cmocka_unit_test_setup(test_what_prepares, set_up),
+		cmocka_unit_test_setup(test_the_same_in_two_loops, set_up),
+		cmocka_unit_test_setup(test_one_site_that_prepares, set_up),
 		cmocka_unit_test_setup(test_a_training_and_its_test, set_up),
 		cmocka_unit_test_setup(test_a_little_after_so_many_turns,
 				       set_up),

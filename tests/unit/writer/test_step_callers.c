@@ -85,6 +85,57 @@ static void test_places_tell(void **unused)
 	assert_int_equal(nest.level[0].first, 3);
 }
 
+/* An epoch's two blocks, and those of its test. */
+static void test_two_places_twice_each(void **unused)
+{
+	struct loop_nest nest;
+
+	(void)unused;
+	for (uint64_t i = 0; i < 80; i++)
+		hit(SITE, 1 + i / 2 % 2);
+	assert_int_equal(step_marks_find(&stream, stream.count, &nest), 0);
+	assert_int_equal(nest.level[nest.step].turns, 20);
+	assert_int_equal(nest.level[nest.step].begin, 0);
+}
+
+static void test_two_places_in_turns_of_any_length(void **unused)
+{
+	(void)unused;
+	for (uint64_t i = 0; i < 40; i++) {
+		for (uint64_t k = 0; k <= 2 + i % 3; k++)
+			hit(SITE, 1);
+		hit(SITE, 2);
+		hit(SITE, 2);
+	}
+	expect_none();
+}
+
+/* A sweep to and one fro; a time step has some of those. */
+static void test_two_places_in_two_loops(void **unused)
+{
+	struct loop_nest nest;
+
+	(void)unused;
+	for (uint16_t i = 0; i < 120; i++) {
+		hit(SITE, 1 + i % 2);
+		step_marks(&stream)[i].loop = 1;
+		step_marks(&stream)[i].depth = 3;
+	}
+	expect_none();
+	/* Two regions are more of a step. */
+	for (size_t i = 0; i < stream.count; i += 2)
+		step_marks(&stream)[i].id = SITE + 16;
+	assert_int_equal(step_marks_find(&stream, stream.count, &nest), 0);
+	assert_int_equal(nest.level[nest.step].turns, 60);
+	/* So are two places in one loop. */
+	for (size_t i = 0; i < stream.count; i++) {
+		step_marks(&stream)[i].id = SITE;
+		step_marks(&stream)[i].depth = 2;
+	}
+	assert_int_equal(step_marks_find(&stream, stream.count, &nest), 0);
+	assert_int_equal(nest.level[nest.step].turns, 60);
+}
+
 static void test_one_place_tells_nothing(void **unused)
 {
 	(void)unused;
@@ -218,6 +269,13 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(test_places_tell, set_up,
 						tear_down),
+		cmocka_unit_test_setup_teardown(test_two_places_twice_each,
+						set_up, tear_down),
+		cmocka_unit_test_setup_teardown(
+			test_two_places_in_turns_of_any_length, set_up,
+			tear_down),
+		cmocka_unit_test_setup_teardown(test_two_places_in_two_loops,
+						set_up, tear_down),
 		cmocka_unit_test_setup_teardown(test_one_place_tells_nothing,
 						set_up, tear_down),
 		cmocka_unit_test_setup_teardown(test_a_place_is_not_known,
