@@ -172,10 +172,11 @@ for i in range(60):
 
 def test_opaque_loops_that_turn_as_often_as_they_need():
     expect_opaque('''
-for i in range(20):
+for i in range(60):
     for k in range(3 + i % 4):
         opaque()
-''', 0)
+''', 0, COUNTED, "TRACEPROF_STEP=omp:region_one (270 steps) or "
+                  "TRACEPROF_STEP=omp:region_one/N (each Nth) sets one")
 
 
 def test_opaque_twice_in_a_turn():

@@ -9,6 +9,9 @@
 #define SETTING_MAX	 160u
 /* Sites of which two that can be set are said. */
 #define LIKELIEST_LOOKED 8u
+/* Of 10 marks so many are at a site that is the run. */
+#define RUN		 9u
+#define RUN_OF		 10u
 
 /* How often a setting is hit from one turn of a level to the next, since it
  * means each site of its name; 0 not always as often, or before them too. */
@@ -243,8 +246,9 @@ static size_t count_in_round(const struct step_marks *stream,
 	return now == each && each > 1 ? each : 0;
 }
 
-/* " or TRACEPROF_STEP=omp:sweep/12 (25 steps)" */
-static void add_rounds(const struct step_marks *stream,
+/* " or TRACEPROF_STEP=omp:sweep/12 (25 steps)", or "/N" where the run is that
+ * site, and nobody knows how many of them are a step.  False: neither. */
+static bool add_rounds(const struct step_marks *stream,
 		       const struct loop_level *site, const char *setting,
 		       size_t steps, char *text, size_t bytes)
 {
@@ -256,6 +260,10 @@ static void add_rounds(const struct step_marks *stream,
 		log_format(text + len, bytes - len, " or %s/%lu (%lu steps)",
 			   setting, (unsigned long)each,
 			   (unsigned long)(steps / each));
+	else if (site->turns * RUN_OF >= stream->count * RUN)
+		log_format(text + len, bytes - len, " or %s/N (each Nth)",
+			   setting);
+	return strlen(text) > len;
 }
 
 /* "TRACEPROF_STEP=omp:update (40 steps) or TRACEPROF_STEP=omp:loss (60 steps)" */
@@ -297,9 +305,10 @@ static void add_likeliest(struct writer_state *state, struct step_marks *stream,
 		len = strlen(text);
 		log_format(text + len, bytes - len, " (%lu steps)",
 			   (unsigned long)(steps / each));
-		if (!are_levels && !said)
-			add_rounds(stream, &found[i], setting[said], steps,
-				   text, bytes);
+		if (!are_levels && !said &&
+		    add_rounds(stream, &found[i], setting[said], steps, text,
+			       bytes))
+			break;
 		len = strlen(text);
 		said++;
 	}
