@@ -71,8 +71,10 @@
 #define COMPILED_SPREAD	   0.25 /* of a run without steps, first to last */
 #define COMPILED_MIN	   5	/* times, one function at one line */
 
-#define SLOW_STEP_MIN	   2.0 /* medians */
-#define OUTLIERS_OF	   4   /* at most one step in so many */
+#define SLOW_STEP_MIN	   2.0	 /* medians */
+#define OUTLIERS_OF	   4	 /* at most one step in so many */
+#define GAPS_MANY	   10	 /* a step, */
+#define GAP_LONG_NS	   500e3 /* ... on average */
 #define NTH_STEP_MIN	   1.3
 #define NTH_EXCESS_MIN	   0.6	 /* of what slow steps take more */
 #define NTH_STEPS_MAX	   20000 /* so that looking for it is quick */

@@ -145,6 +145,17 @@ bool is_launch_bound(const struct verdict_facts *facts)
 	       launches > 0;
 }
 
+/* Many gaps a step, none of them long: no piece of work is to blame, the host
+ * takes too long from one kernel to the next. */
+static bool is_slow_to_launch(const struct verdict_facts *facts)
+{
+	const struct split_gap *gap = &facts->split.gaps[GAP_HOST];
+	const double count = (double)gap->count;
+
+	return count >= GAPS_MANY * steps_of(facts) &&
+	       (double)gap->ns < GAP_LONG_NS * count;
+}
+
 /* Where the host waits for the GPU once a step, what it does then is to blame
  * and not the waiting. */
 bool rule_idle_host(const struct verdict_facts *facts, struct finding *finding)
@@ -161,12 +172,27 @@ bool rule_idle_host(const struct verdict_facts *facts, struct finding *finding)
 	if (is_launch_bound(facts) ||
 	    !is_worth(facts, finding->saved_ns, SHARE_HIGH_MIN))
 		return false;
-	say(&finding->figure,
-	    "the GPU idles %s a step while the host is busy with other code",
-	    quantity_time(finding->saved_ns / steps_of(facts)).text);
+	if (is_slow_to_launch(facts)) {
+		say(&finding->figure,
+		    "the GPU idles %s a step, in %.0f gaps of %s on average: "
+		    "so long the host takes from one kernel to the next",
+		    quantity_time(finding->saved_ns / steps_of(facts)).text,
+		    (double)gap->count / steps_of(facts),
+		    quantity_time((double)gap->ns / (double)gap->count).text);
+		say(&finding->next,
+		    "give it more at a time: a larger batch, torch.compile "
+		    "(mode=\"reduce-overhead\" launches CUDA graphs), fused "
+		    "operators and optimizers.");
+	} else {
+		say(&finding->figure,
+		    "the GPU idles %s a step while the host is busy with other "
+		    "code",
+		    quantity_time(finding->saved_ns / steps_of(facts)).text);
+		say(&finding->next,
+		    "do that work earlier, on another thread, or while the GPU "
+		    "still has kernels queued.");
+	}
 	say(&finding->threshold, "%.0f %% of the step", 100 * SHARE_HIGH_MIN);
-	say(&finding->next, "do that work earlier, on another thread, or while "
-			    "the GPU still has kernels queued.");
 	say_gap(facts, finding, gap);
 	return true;
 }
