@@ -51,9 +51,11 @@
 #define CLONE_NEWTIME 0x80
 #endif
 
-/* Until a thread of ours that ends is none to the kernel either, and until one
- * that begins is counted as such, which may wait for a processor; in ms. */
-#define LOOKS	    20
+/* In ms: until a thread of ours that left is none to the kernel either, by the
+ * number of threads and by what it allows, and until one that begins is
+ * counted, which may wait for a processor. */
+#define END_LOOKS   200
+#define GONE_LOOKS  20
 #define START_LOOKS 2000
 
 static void pause_once(void)
@@ -100,12 +102,11 @@ static bool has_one_thread(void)
 	for (int look = 0; look < START_LOOKS && !background_is_counted();
 	     look++)
 		pause_once();
-	for (int look = 0; look < LOOKS; look++) {
+	for (int look = 0; look < END_LOOKS; look++) {
 		if (stat("/proc/self/task", &status) ||
 		    status.st_nlink == 3 + background_count())
 			return true;
-		/* One of ours may be about to end. */
-		if (!background_count())
+		if (!background_is_ending())
 			return false;
 		pause_once();
 	}
@@ -118,7 +119,7 @@ static void wait_alone(uint32_t tid)
 	if (tid)
 		last_thread_wait_gone(tid);
 	for (int look = 0;
-	     look < LOOKS &&
+	     look < GONE_LOOKS &&
 	     real.syscall(SYS_unshare, CLONE_THREAD, 0, 0, 0, 0, 0) &&
 	     errno == EINVAL;
 	     look++)

@@ -42,6 +42,11 @@ def test_it_asks_whether_it_is_alone():
          env={"TRACEPROF_SAMPLE": "499", "TRACEPROF_PYTHON": "1"})
 
 
+def test_a_program_with_threads_is_not_held_up():
+    """It would take minutes if each call waited whether one of ours is to end."""
+    alone("rights", 1, waits=6)
+
+
 def test_processes_of_a_new_namespace():
     """After it there can be no threads: the program's end writes the file."""
     needs_namespaces()
