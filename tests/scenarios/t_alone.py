@@ -42,8 +42,10 @@ def test_it_asks_whether_it_is_alone():
          env={"TRACEPROF_SAMPLE": "499", "TRACEPROF_PYTHON": "1"})
 
 
-def test_a_program_with_threads_is_not_held_up():
-    """It would take minutes if each call waited whether one of ours is to end."""
+def test_who_changes_rights_often():
+    """As servers of files do, for each request: in a program with threads it took
+    minutes where each call waited whether one of ours is to end."""
+    alone("rights", waits=6)
     alone("rights", 1, waits=6)
 
 
