@@ -473,6 +473,8 @@ static void sampled(struct json *json, struct label *const *labels,
 			json_raw(json, "\",\"omp\":\"explicit\"");
 		else if (label->kind == EVENT_OMP_CREATE)
 			json_raw(json, "\",\"omp\":\"create\"");
+		else if (label->kind == EVENT_OMP_ACQUIRED)
+			json_raw(json, "\",\"omp\":\"held\"");
 		else
 			json_raw(json, "\",\"omp\":\"parallel\"");
 		json_raw(json, ",\"sampled\":\"");

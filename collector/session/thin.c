@@ -342,7 +342,8 @@ static void plan(const struct thread *thread, const struct session_cost *cost,
 	sum = sum_up(thread, cost, 1u << EVENT_OMP_WAIT, sum);
 	if (sum > share_ps)
 		sum = sum_up(thread, cost,
-			     1u << EVENT_OMP_EXPLICIT | 1u << EVENT_OMP_CREATE,
+			     1u << EVENT_OMP_EXPLICIT | 1u << EVENT_OMP_CREATE |
+				     1u << EVENT_OMP_ACQUIRED,
 			     sum);
 	while (sum > share_ps && (site = dearest(thread, cost))) {
 		sum -= cost_of(thread, site, cost, site->wanted);

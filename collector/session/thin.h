@@ -7,9 +7,10 @@
  * those took and what recording them cost, by the figures that the writer
  * measured (struct session_cost).  Where that is more than its share, the sites
  * that cost most are thinned: first waits, of which only long ones are drawn
- * any more, then explicit tasks and their creations likewise (thin_tasks.h),
- * then regions, of which every second is, every fourth, and so on.  A site that
- * comes seldom is left alone, so what a program does once a step stays.
+ * any more, then explicit tasks, their creations and what is held likewise
+ * (thin_tasks.h), then regions, of which every second is, every fourth, and so
+ * on.  A site that comes seldom is left alone, so what a program does once a
+ * step stays.
  *
  * A call that is thinned is added to its site's sums: count, total, least and
  * most.  At each look they go into the ring, one event for each site

@@ -12,11 +12,14 @@
 #define PAUSE_NS     1000000
 #define PAUSES	     200
 #define START_ROUNDS 10
+/* From a thread's last words to where the kernel counts it no more. */
+#define END_NS	     UINT64_C(200000000)
 
 static _Atomic int inside; /* our threads in the loader */
 static _Atomic int forks;  /* forks under way */
 static _Atomic unsigned int background;
-static _Atomic int starting; /* of those, not counted yet */
+static _Atomic uint64_t left_ns; /* when the last of them left */
+static _Atomic int starting;	 /* of those, not counted yet */
 
 /* Each side first says what it does and then looks at the other: sequentially
  * consistent, so at least one of two that meet sees the other. */
@@ -75,6 +78,19 @@ unsigned int background_count(void)
 	return atomic_load(&background);
 }
 
+static uint64_t clock_now(void)
+{
+	struct timespec now = {0};
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
+}
+
+bool background_is_ending(void)
+{
+	return clock_now() - load_relaxed(&left_ns) < END_NS;
+}
+
 bool background_is_counted(void)
 {
 	return !atomic_load(&starting);
@@ -87,6 +103,7 @@ void background_enter(void)
 
 void background_leave(void)
 {
+	store_relaxed(&left_ns, clock_now());
 	atomic_fetch_sub(&background, 1);
 }
 

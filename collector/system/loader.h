@@ -28,7 +28,8 @@ int background_start(void *(*run)(void *), size_t stack_bytes);
  * that has lost its last thread ends without them.  Never more than there are:
  * each counts itself. */
 unsigned int background_count(void);
-bool background_is_counted(void); /* none is just being started */
+bool background_is_counted(void); /* none is just being started, */
+bool background_is_ending(void);  /* and one has left just now */
 void background_enter(void);
 void background_leave(void);
 

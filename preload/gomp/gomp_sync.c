@@ -82,6 +82,23 @@ static void hold(const struct gomp_slice *wait)
 	gomp_slice_push(&held, now);
 }
 
+/* The same after a wait that is on no open slice. */
+static void hold_from(struct thread *thread, const struct gomp_site *site,
+		      const void *caller, enum omp_sync sync, uint64_t now)
+{
+	struct gomp_slice held;
+
+	if (!gomp_is_mine(thread))
+		return;
+	if (!gomp_is_recording()) {
+		hide(sync);
+		return;
+	}
+	held = gomp_slice_inside(thread, site, caller, EVENT_OMP_ACQUIRED,
+				 sync);
+	gomp_slice_push(&held, now);
+}
+
 /* What was held ends, and with it this slice.  False: nothing of that kind is
  * innermost.  Also while the window is closed: the slice must go. */
 static bool release(struct gomp_slice *held, enum omp_sync sync)
@@ -117,21 +134,40 @@ static bool release(struct gomp_slice *held, enum omp_sync sync)
 
 /* --- one body for each shape, and the rows of gomp_wrapped.h -------------- */
 
-/* A wait that is thinned; it is known that waits are recorded. */
-static bool wait_thinned(struct thread *thread, struct thin_site *thin,
-			 struct gomp_slice *wait, plain_call *original,
-			 void *argument)
+/* This thread, if the wait that begins on it is to be thinned. */
+static inline struct thread *thread_thins(const struct gomp_site *site,
+					  enum omp_sync sync,
+					  struct thin_site **thin)
 {
-	bool answer;
+	struct thread *thread;
 
+	if (likely(!gomp_is_recording()) || gomp_is_foreign(site) ||
+	    !(thread = hook_thread()))
+		return NULL;
+	*thin = thin_site(thread, EVENT_OMP_WAIT, 0, 0, sync);
+	return unlikely(thin_skips(thread, *thin)) ? thread : NULL;
+}
+
+/* A wait that is thinned; *end gets when it ended. */
+static bool wait_thinned(struct thread *thread, struct thin_site *thin,
+			 const void *caller, plain_call *original,
+			 void *argument, uint64_t *end)
+{
+	struct gomp_slice wait = {
+		.code = (uint64_t)caller,
+		.kind = EVENT_OMP_WAIT,
+		.sync = thin->sync,
+	};
 	const uint64_t outer = thread->thin.wait_ticks;
 	struct thin_frame around;
+	bool answer;
 
-	wait->start_ticks = clock_ticks();
+	wait.start_ticks = clock_ticks();
 	thin_enter(thread, &around);
-	thread->thin.wait_ticks = wait->start_ticks;
+	thread->thin.wait_ticks = wait.start_ticks;
 	answer = original(argument);
-	gomp_wait_thinned(thread, thin, wait, &around, clock_ticks());
+	*end = clock_ticks();
+	gomp_wait_thinned(thread, thin, &wait, &around, *end);
 	if (likely(thread_self == thread))
 		thread->thin.wait_ticks = outer;
 	return answer;
@@ -146,21 +182,13 @@ static bool wait_in(size_t at, const void *caller, enum omp_sync sync,
 	struct gomp_slice wait;
 	struct thread *thread;
 	struct thin_site *thin;
+	uint64_t end;
 	bool answer;
 
-	if (unlikely(gomp_is_recording()) && !gomp_is_foreign(site) &&
-	    (thread = hook_thread())) {
-		thin = thin_site(thread, EVENT_OMP_WAIT, 0, 0, sync);
-		if (unlikely(thin_skips(thread, thin))) {
-			wait = (struct gomp_slice){
-				.code = (uint64_t)caller,
-				.kind = EVENT_OMP_WAIT,
-				.sync = (uint16_t)sync,
-			};
-			return wait_thinned(thread, thin, &wait,
-					    gomp_original(site, at), argument);
-		}
-	}
+	thread = thread_thins(site, sync, &thin);
+	if (unlikely(thread))
+		return wait_thinned(thread, thin, caller,
+				    gomp_original(site, at), argument, &end);
 	if (likely(!wait_begin(&wait, site, caller, sync))) {
 		original = gomp_original(site, at);
 		return original(argument);
@@ -178,7 +206,17 @@ static void acquire_in(size_t at, const void *caller, enum omp_sync sync,
 	const struct gomp_site *site = gomp_site(caller, NULL);
 	plain_call *original;
 	struct gomp_slice wait;
+	struct thread *thread;
+	struct thin_site *thin;
+	uint64_t end;
 
+	thread = thread_thins(site, sync, &thin);
+	if (unlikely(thread)) {
+		wait_thinned(thread, thin, caller, gomp_original(site, at),
+			     argument, &end);
+		hold_from(thread, site, caller, sync, end);
+		return;
+	}
 	if (likely(!wait_begin(&wait, site, caller, sync))) {
 		original = gomp_original(site, at);
 		original(argument);
@@ -208,7 +246,7 @@ static void release_in(size_t at, const void *caller, enum omp_sync sync,
 	end = clock_ticks();
 	original = gomp_original(site, at);
 	original(argument);
-	gomp_slice_close(&held, end, &nothing);
+	gomp_held_close(&held, end);
 }
 
 /* clang-format off */
@@ -270,7 +308,7 @@ EXPORT bool GOMP_single_start(void)
 	is_first = gomp_library(site)->single_start();
 	wait.kind = EVENT_OMP_ACQUIRED;
 	if (is_first)
-		wait_end(&wait);
+		gomp_held_close(&wait, clock_ticks());
 	else
 		gomp_slice_drop(&wait);
 	return is_first;
@@ -304,7 +342,7 @@ EXPORT void GOMP_single_copy_end(void *data)
 	struct gomp_slice held;
 
 	if (release(&held, OMP_SYNC_SINGLE_COPY))
-		gomp_slice_close(&held, clock_ticks(), &nothing);
+		gomp_held_close(&held, clock_ticks());
 	wait_in(GOMP_HERE(single_copy_end), OMP_SYNC_SINGLE_COPY, data);
 }
 
@@ -323,6 +361,12 @@ EXPORT void GOMP_taskgroup_start(void)
 		hide_if_wanted(site, OMP_SYNC_TASKGROUP);
 }
 
+static bool end_group(void *library)
+{
+	((struct gomp_library *)library)->taskgroup_end();
+	return false;
+}
+
 EXPORT void GOMP_taskgroup_end(void)
 {
 	const void *address = __builtin_return_address(0);
@@ -330,8 +374,18 @@ EXPORT void GOMP_taskgroup_end(void)
 	struct thin_frame around;
 	struct gomp_slice held;
 	struct gomp_slice wait;
+	struct thread *thread;
+	struct thin_site *thin;
 	uint64_t end;
 
+	thread = thread_thins(site, OMP_SYNC_TASKGROUP, &thin);
+	if (unlikely(thread)) {
+		wait_thinned(thread, thin, address, end_group,
+			     gomp_library(site), &end);
+		if (release(&held, OMP_SYNC_TASKGROUP))
+			gomp_held_close(&held, end);
+		return;
+	}
 	if (likely(!wait_begin(&wait, site, address, OMP_SYNC_TASKGROUP))) {
 		gomp_library(site)->taskgroup_end();
 		if (release(&held, OMP_SYNC_TASKGROUP))
@@ -343,5 +397,5 @@ EXPORT void GOMP_taskgroup_end(void)
 	end = clock_ticks();
 	gomp_wait_close(&wait, &around, end);
 	if (release(&held, OMP_SYNC_TASKGROUP))
-		gomp_slice_close(&held, end, &nothing);
+		gomp_held_close(&held, end);
 }

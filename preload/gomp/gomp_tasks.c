@@ -296,8 +296,10 @@ static ALWAYS_INLINE void making_end(const struct task_making *making)
 	if (!slice->thread)
 		return;
 	if (slice->kind == EVENT_OMP_CREATE)
-		gomp_create_close(slice, making->site, &making->around,
-				  clock_ticks(), &making->detail);
+		gomp_short_close(slice, making->site,
+				 slice->thread->thin.frame.covered -
+					 making->around.covered,
+				 clock_ticks(), &making->detail);
 	else
 		gomp_wait_close(slice, &making->around, clock_ticks());
 }

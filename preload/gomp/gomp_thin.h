@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * gomp_thin.h - the ends of tasks, their creations and waits, which decide
- * whether they are drawn; see thin_tasks.h.
+ * gomp_thin.h - the ends of tasks, their creations, waits and what is held,
+ * which decide whether they are drawn; see thin_tasks.h.
  */
 #ifndef PRELOAD_GOMP_THIN_H
 #define PRELOAD_GOMP_THIN_H
@@ -71,12 +71,12 @@ static inline void gomp_task_close(const struct gomp_slice *slice,
 		gomp_commit(slice, end_ticks, detail);
 }
 
-/* A creation ends, of which `around` knows what was covered. */
-static inline void gomp_create_close(const struct gomp_slice *slice,
-				     struct thin_site *site,
-				     const struct thin_frame *around,
-				     uint64_t end_ticks,
-				     const struct gomp_detail *detail)
+/* A creation ends, or what was held, of which so much lay in tasks that are
+ * drawn. */
+static inline void gomp_short_close(const struct gomp_slice *slice,
+				    struct thin_site *site, uint64_t covered,
+				    uint64_t end_ticks,
+				    const struct gomp_detail *detail)
 {
 	struct thread *thread = slice->thread;
 	const uint32_t bits = gate_bits();
@@ -89,12 +89,23 @@ static inline void gomp_create_close(const struct gomp_slice *slice,
 	/* RELEASE pairs with ACQUIRE in the writer's look at open slices. */
 	store_release(&thread->depth, slice->depth);
 	if (thin_skips(thread, site) && likely(bits & GATE_OMP) &&
-	    thin_bare(thread, around, end_ticks - slice->start_ticks) <
-		    thread->thin.long_ticks)
+	    end_ticks - slice->start_ticks < thread->thin.long_ticks + covered)
 		gomp_thin_add(slice, site, slice->start_ticks, end_ticks,
 			      detail);
 	else if (likely(bits & (GATE_OMP | GATE_SCOPE_MARK)))
 		gomp_commit(slice, end_ticks, detail);
+}
+
+/* What a thread had to itself ends. */
+static inline void gomp_held_close(const struct gomp_slice *held,
+				   uint64_t end_ticks)
+{
+	static const struct gomp_detail nothing;
+
+	gomp_short_close(
+		held,
+		thin_site(held->thread, EVENT_OMP_ACQUIRED, 0, 0, held->sync),
+		0, end_ticks, &nothing);
 }
 
 /* A wait ends that is drawn, with the tasks in it. */

@@ -114,14 +114,11 @@ static inline void ompt_hide(enum event_kind kind, enum omp_sync sync)
 			    ompt_hidden(kind, sync));
 }
 
-/* A wait that is to leave a mark alone; as libgomp's, not those for locks. */
+/* A wait that is to leave a mark alone, unless it is long. */
 static inline bool ompt_thins(struct thread *thread, enum event_kind kind,
 			      enum omp_sync sync)
 {
-	const uint32_t never = 1u << OMP_SYNC_CRITICAL | 1u << OMP_SYNC_ATOMIC |
-			       1u << OMP_SYNC_ORDERED;
-
-	return kind == EVENT_OMP_WAIT && !(never >> sync & 1) &&
+	return kind == EVENT_OMP_WAIT &&
 	       thin_skips(thread, thin_site(thread, kind, 0, 0, sync));
 }
 
@@ -204,7 +201,6 @@ static inline void ompt_thin_end(struct gomp_slice *slice, enum event_kind kind,
 static inline void ompt_close(enum event_kind kind, uint32_t words,
 			      uint64_t end_ticks)
 {
-	static const struct gomp_detail nothing;
 	struct thread *thread = ompt_open_thread();
 	uint32_t depth = thread ? load_relaxed(&thread->depth) : 0;
 	struct gomp_slice slice;
@@ -233,7 +229,7 @@ static inline void ompt_close(enum event_kind kind, uint32_t words,
 			gomp_wait_close(&slice, &thread->around[depth],
 					end_ticks);
 		} else {
-			gomp_slice_close(&slice, end_ticks, &nothing);
+			gomp_held_close(&slice, end_ticks);
 		}
 		return;
 	}

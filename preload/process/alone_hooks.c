@@ -18,9 +18,10 @@
  *
  * A program of one thread has two with our writer.  So that one is put away for
  * the call: its thread ends, another one goes on afterwards, in the program's
- * new place.  No signal handler runs meanwhile, and there is nobody else who
- * could record anything.  A program that has threads of its own gets what it
- * would get without us.
+ * new place.  Where only rights change it makes the same call, which takes
+ * less.  No signal handler runs meanwhile, and there is nobody else who could
+ * record anything.  A program that has threads of its own gets what it would
+ * get without us.
  *
  * Behind some of these calls the kernel allows the process no further threads,
  * after unshare(CLONE_NEWUSER | CLONE_NEWPID) for example.  What is recorded
@@ -35,6 +36,7 @@
 #include "preload/process/process.h"
 #include "preload/process/quiet.h"
 #include "preload/process/real.h"
+#include "preload/process/rights.h"
 #include "writer/writer.h"
 #include <errno.h>
 #include <linux/close_range.h>
@@ -51,10 +53,17 @@
 #define CLONE_NEWTIME 0x80
 #endif
 
-/* Until a thread of ours that ends is none to the kernel either, and until one
- * that begins is counted as such, which may wait for a processor; in ms. */
-#define LOOKS	    20
+/* In ms: until a thread of ours that left is none to the kernel either, by the
+ * number of threads and by what it allows, and until one that begins is
+ * counted, which may wait for a processor. */
+#define END_LOOKS   200
+#define GONE_LOOKS  20
 #define START_LOOKS 2000
+
+struct alone {
+	struct quiet quiet;
+	sigset_t was;
+};
 
 static void pause_once(void)
 {
@@ -86,8 +95,7 @@ static bool needs_it(long number, long a, long b, long c)
 	switch (number) {
 	case SYS_unshare: return unshare_needs_it(a);
 	case SYS_setns: return setns_needs_it(a, b);
-	case SYS_close_range: return c & CLOSE_RANGE_UNSHARE;
-	default: return true;
+	default: return c & CLOSE_RANGE_UNSHARE;
 	}
 }
 
@@ -100,12 +108,11 @@ static bool has_one_thread(void)
 	for (int look = 0; look < START_LOOKS && !background_is_counted();
 	     look++)
 		pause_once();
-	for (int look = 0; look < LOOKS; look++) {
+	for (int look = 0; look < END_LOOKS; look++) {
 		if (stat("/proc/self/task", &status) ||
 		    status.st_nlink == 3 + background_count())
 			return true;
-		/* One of ours may be about to end. */
-		if (!background_count())
+		if (!background_is_ending())
 			return false;
 		pause_once();
 	}
@@ -118,14 +125,15 @@ static void wait_alone(uint32_t tid)
 	if (tid)
 		last_thread_wait_gone(tid);
 	for (int look = 0;
-	     look < LOOKS &&
+	     look < GONE_LOOKS &&
 	     real.syscall(SYS_unshare, CLONE_THREAD, 0, 0, 0, 0, 0) &&
 	     errno == EINVAL;
 	     look++)
 		pause_once();
 }
 
-bool alone_begin(struct alone *alone)
+/* False: nothing is recorded, or others stay anyway. */
+static bool enter(struct alone *alone)
 {
 	sigset_t all;
 
@@ -134,31 +142,30 @@ bool alone_begin(struct alone *alone)
 	alone->quiet = quiet_begin();
 	sigfillset(&all);
 	pthread_sigmask(SIG_BLOCK, &all, &alone->was);
-	if (has_one_thread()) {
-		wait_alone(
-			writer_put_away((unsigned int)process.options.exit_ms));
+	if (has_one_thread())
 		return true;
-	}
 	pthread_sigmask(SIG_SETMASK, &alone->was, NULL);
 	quiet_end(&alone->quiet);
 	return false;
 }
 
-/* Its own threads may be gone by the time of setgroups() or its like. */
-void alone_is_not(const char *name)
+static void leave(const struct alone *alone)
 {
-	if (life_is_running())
-		life_confine(name);
+	pthread_sigmask(SIG_SETMASK, &alone->was, NULL);
+	quiet_end(&alone->quiet);
 }
 
-void alone_end(const struct alone *alone, const char *name)
+static void put_away(void)
+{
+	wait_alone(writer_put_away((unsigned int)process.options.exit_ms));
+}
+
+static void call_back(const char *name)
 {
 	const int rc = writer_call_back();
 
 	if (rc)
 		no_thread_say(name, -rc);
-	pthread_sigmask(SIG_SETMASK, &alone->was, NULL);
-	quiet_end(&alone->quiet);
 }
 
 static const char *name_of(long number)
@@ -168,6 +175,7 @@ static const char *name_of(long number)
 	case SYS_setns: return "setns";
 	case SYS_close_range: return "close_range";
 	case SYS_capset: return "capset";
+	case SYS_prctl: return "prctl";
 	default: return "setuid or its like";
 	}
 }
@@ -190,25 +198,63 @@ static long forward(bool is_bare, long number, long a, long b, long c)
 	return -1;
 }
 
-static long call(bool is_bare, long number, long a, long b, long c)
+static long call_alone(bool is_bare, long number, long a, long b, long c)
 {
 	struct alone alone;
 	int error;
 	long rc;
 
-	if (!needs_it(number, a, b, c))
+	if (!enter(&alone))
 		return forward(is_bare, number, a, b, c);
-	if (!alone_begin(&alone)) {
-		if (number == SYS_capset)
-			alone_is_not("capset");
+	put_away();
+	errno = alone.quiet.saved;
+	rc = forward(is_bare, number, a, b, c);
+	error = errno;
+	call_back(name_of(number));
+	leave(&alone);
+	errno = error;
+	return rc;
+}
+
+/* The writer's thread does the same, or else another one does its work, which
+ * begins with what this one may do. */
+static long call_with_writer(bool is_bare, long number, long a, long b, long c)
+{
+	struct alone alone;
+	int error;
+	long rc;
+
+	if (!enter(&alone)) {
+		/* Its own threads may be gone by the time of setgroups() or its
+		 * like, and ours isn't. */
+		if ((number == SYS_capset || number == SYS_prctl) &&
+		    life_is_running())
+			life_confine(name_of(number));
 		return forward(is_bare, number, a, b, c);
 	}
 	errno = alone.quiet.saved;
 	rc = forward(is_bare, number, a, b, c);
 	error = errno;
-	alone_end(&alone, name_of(number));
+	if (rc >= 0 && !rights_mirror(number, a, b, c)) {
+		put_away();
+		call_back(name_of(number));
+	}
+	leave(&alone);
 	errno = error;
 	return rc;
+}
+
+static long call(bool is_bare, long number, long a, long b, long c)
+{
+	switch (number) {
+	case SYS_unshare:
+	case SYS_setns:
+	case SYS_close_range:
+		return needs_it(number, a, b, c)
+			       ? call_alone(is_bare, number, a, b, c)
+			       : forward(is_bare, number, a, b, c);
+	default: return call_with_writer(is_bare, number, a, b, c);
+	}
 }
 
 long alone_syscall(long number, long a, long b, long c)

@@ -5,8 +5,8 @@
 #ifndef PRELOAD_ALONE_HOOKS_H
 #define PRELOAD_ALONE_HOOKS_H
 
-#include "preload/process/quiet.h"
-#include <signal.h>
+#include "collector/system/base.h"
+
 #include <sys/syscall.h>
 
 static inline bool alone_concerns(long number)
@@ -27,22 +27,7 @@ static inline bool alone_concerns(long number)
 	}
 }
 
-/* As syscall(), of one of those. */
+/* As syscall(), of one of those, and of prctl() where it changes rights. */
 long alone_syscall(long number, long a, long b, long c);
-
-/* Around another call; `name` is for what is said if there can be no thread
- * afterwards.  False: the program has threads of its own, or nothing is
- * recorded, and there is nothing to end.  errno is the caller's to keep between
- * them. */
-struct alone {
-	struct quiet quiet;
-	sigset_t was;
-};
-bool alone_begin(struct alone *alone);
-void alone_end(const struct alone *alone, const char *name);
-
-/* The program has threads, and one of them will have other rights than ours: if
- * anything is recorded, that ends. */
-void alone_is_not(const char *name);
 
 #endif

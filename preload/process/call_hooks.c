@@ -79,25 +79,6 @@ static COLD void confine(bool is_strict, const void *filter)
 		life_confine("seccomp");
 }
 
-/* What this thread may do becomes another thing than what the writer may. */
-static COLD int secure(unsigned long bits, unsigned long b, unsigned long c,
-		       unsigned long d)
-{
-	struct alone alone;
-	int error, rc;
-
-	if (!alone_begin(&alone)) {
-		alone_is_not("prctl");
-		return real.prctl(PR_SET_SECUREBITS, bits, b, c, d);
-	}
-	errno = alone.quiet.saved;
-	rc = real.prctl(PR_SET_SECUREBITS, bits, b, c, d);
-	error = errno;
-	alone_end(&alone, "prctl");
-	errno = error;
-	return rc;
-}
-
 static COLD long fork_by_hand(long number, long a, long b, long c, long d,
 			      long e)
 {
@@ -194,6 +175,6 @@ int call_prctl(int option, unsigned long a, unsigned long b, unsigned long c,
 	if (unlikely(option == PR_SET_SECCOMP))
 		confine(a == SECCOMP_MODE_STRICT, (const void *)b);
 	if (unlikely(option == PR_SET_SECUREBITS))
-		return secure(a, b, c, d);
+		return (int)alone_syscall(SYS_prctl, option, (long)a, (long)b);
 	return real.prctl(option, a, b, c, d);
 }

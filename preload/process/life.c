@@ -39,6 +39,7 @@
 #include "preload/process/process.h"
 #include "preload/process/quiet.h"
 #include "preload/process/real.h"
+#include "preload/process/rights.h"
 #include "writer/writer.h"
 #include <errno.h>
 #include <pthread.h>
@@ -272,6 +273,7 @@ static int start_writer(void)
 
 	writer_add_source(families_poll, NULL);
 	writer_add_source(last_thread_poll, NULL);
+	writer_add_source(rights_poll, NULL);
 	writer_add_source(user_signal_poll, NULL);
 	writer_add_source(exit_hooks_poll, NULL);
 	return writer_start(life.session, known ? process.affinity : NULL,

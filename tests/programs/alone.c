@@ -10,6 +10,7 @@
  * many      that, a hundred times
  * clones    each time then a child by number, which changes its group: the C
  *           library has it wait for threads that are just being made
+ * rights    setresuid() by number, thousands of times, as servers of files do
  * pid       unshare(CLONE_NEWUSER | CLONE_NEWPID), then a child
  * handler   the same, and its end in a signal handler on a small stack
  * late      the same before anything is recorded: a range is, after it
@@ -43,12 +44,13 @@
 #define CLOSE_RANGE_UNSHARE 2
 #endif
 
-#define CALM	3
-#define OFTEN	100
-#define HANDLER 16384
-#define STEPS	8
+#define CALM	  3
+#define OFTEN	  100
+#define THOUSANDS 5000
+#define HANDLER	  16384
+#define STEPS	  8
 /* The writer looks at windows in so short a time. */
-#define STEP_MS 60
+#define STEP_MS	  60
 
 /* A wait that is recorded. */
 static void pause_for(long milliseconds)
@@ -86,6 +88,15 @@ static void unshares_often(void)
 		pause_for(1);
 	}
 	printf("%d refused\n", refused);
+}
+
+static void asks_for_rights(void)
+{
+	long refused = 0;
+
+	for (int i = 0; i < THOUSANDS; i++)
+		refused += syscall(SYS_setresuid, -1L, -1L, -1L);
+	printf("%ld refused\n", refused);
 }
 
 static void clones_often(void)
@@ -285,6 +296,8 @@ int main(int argc, char **argv)
 		unshares(CLONE_THREAD);
 	else if (!strcmp(way, "many"))
 		unshares_often();
+	else if (!strcmp(way, "rights"))
+		asks_for_rights();
 	else if (!strcmp(way, "clones"))
 		clones_often();
 	else if (!strcmp(way, "handler"))

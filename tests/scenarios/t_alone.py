@@ -42,6 +42,13 @@ def test_it_asks_whether_it_is_alone():
          env={"TRACEPROF_SAMPLE": "499", "TRACEPROF_PYTHON": "1"})
 
 
+def test_who_changes_rights_often():
+    """As servers of files do, for each request: in a program with threads it took
+    minutes where each call waited whether one of ours is to end."""
+    alone("rights", waits=6)
+    alone("rights", 1, waits=6)
+
+
 def test_processes_of_a_new_namespace():
     """After it there can be no threads: the program's end writes the file."""
     needs_namespaces()

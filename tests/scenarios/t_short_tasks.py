@@ -13,6 +13,7 @@ import signal
 import harness
 from harness import command, expect, expect_equal, same, traced
 from t_ompt import build
+from t_verdict import made, rules, slice_, step_
 
 COUNT = 30000
 THIN = {"TRACEPROF_MAX_OVERHEAD": "1"}
@@ -188,6 +189,26 @@ def test_short_waits_in_tasks_are_waits():
         expect(row["total_us"] >= net - 0.001 * len(drawn), row, net)
         short = sum(one["dur"] for one in trace.slices(omp="waits"))
         expect(short <= row["total_us"] - net + 0.1, short, row, net)
+
+
+def test_a_barrier_in_which_tasks_ran_is_none():
+    """Its thread waited in one of them, as the other did in its share."""
+    for tasks_us, rule in ((0, "barrier"), (990, "waits")):
+        events = []
+        for number in range(10):
+            at, region = 1000 * number, number + 1
+            events += [slice_("taskwait wait", at + 300, 400, tid, cat="openmp", omp="wait",
+                              sync="taskwait", region=region) for tid in (700, 701)]
+            events += [slice_("f [omp task]", at + 3, 990, 701, omp="explicit",
+                              region=region),
+                       slice_("barrier wait", at + 2, 992, 701, cat="openmp", omp="wait",
+                              sync="barrier", region=region, tasks_us=tasks_us)]
+            events += [slice_("f [omp parallel #1]", at, 1000, tid, omp="task",
+                              region=region, team=2, thread=tid - 700)
+                       for tid in (700, 701)]
+            events += [slice_("f [omp parallel #1]", at, 1000, omp="parallel",
+                              region=region, team=2), step_(number, at, 1000)]
+        expect_equal(rules(made(events))[:1], [rule], f"{tasks_us} us of tasks")
 
 
 def test_long_tasks_are_drawn():

@@ -161,6 +161,19 @@ static void add_site(struct text_buffer *key, const struct trace_event *event)
 	text_buffer_add(key, stack.text, strcspn(stack.text, ";"));
 }
 
+/* What a wait took beside the tasks that its thread ran in it. */
+static int64_t without_tasks(const struct trace_event *event)
+{
+	const struct trace_value tasks = trace_event_arg(event, "tasks_us");
+	int64_t ns = 0;
+
+	if (tasks.type == TRACE_NUMBER &&
+	    !decimal_to_ns(tasks.text, tasks.len, &ns) && ns > 0 &&
+	    ns < event->dur_ns)
+		return event->dur_ns - ns;
+	return event->dur_ns;
+}
+
 static uint32_t name_of(struct timeline *timeline,
 			const struct trace_event *event, const char *category)
 {
@@ -199,7 +212,9 @@ static uint32_t name_of(struct timeline *timeline,
 		row->site = *place ? strdup(place) : NULL;
 	}
 	row->calls++;
-	saturate_into(&row->sum_ns, event->dur_ns);
+	saturate_into(&row->sum_ns, strcmp(category, TIMELINE_WAITS)
+					    ? event->dur_ns
+					    : without_tasks(event));
 	if (row->calls == 1 || event->dur_ns > row->longest_ns) {
 		row->longest_ns = event->dur_ns;
 		row->longest_at_ns = event->ts_ns;

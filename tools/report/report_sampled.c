@@ -40,8 +40,9 @@ static void scale_row(struct report *report, const char *category,
 static void take_exact(struct report *report,
 		       const struct trace_sampled_row *exact)
 {
-	const char *category =
-		strcmp(exact->part, "wait") ? "cpu_op" : REPORT_WAITS;
+	const char *category = !strcmp(exact->part, "wait")   ? REPORT_WAITS
+			       : !strcmp(exact->part, "held") ? "openmp"
+							      : "cpu_op";
 	const struct total sums = {.calls = exact->seen,
 				   .total_ns = exact->total_ns,
 				   .sum_ns = exact->total_ns,
@@ -98,11 +99,14 @@ void report_scale(struct report *report)
 /* Of tasks and of waits: how many are in sums alone. */
 void report_print_short(const struct report *report, FILE *out)
 {
-	static const char *const parts[] = {"explicit", "create", "wait"};
+	static const char *const parts[] = {"explicit", "create", "wait",
+					    "held"};
 	static const char *const words[] = {"tasks", "creations of tasks",
-					    "waits"};
+					    "waits",
+					    "times that a lock or "
+					    "turn was held"};
 
-	for (int at = 0; at < 3; at++) {
+	for (int at = 0; at < 4; at++) {
 		const struct trace_sampled_row sum =
 			trace_sampled_sum(&report->sampled, parts[at]);
 

@@ -137,6 +137,12 @@ bool rule_own_cost(const struct verdict_facts *, struct finding *);
 bool rule_losses(const struct verdict_facts *, struct finding *);
 bool rule_waits(const struct verdict_facts *, struct finding *);
 
+/* All calls of a name whose slices are such parts, drawn or not, and their
+ * time. */
+struct trace_sampled_row all_calls(const struct verdict_facts *facts,
+				   const char *part,
+				   const struct timeline_name *row);
+
 /* Is it such a share of the judged time? */
 bool is_worth(const struct verdict_facts *facts, double saved_ns, double share);
 

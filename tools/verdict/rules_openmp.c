@@ -322,15 +322,19 @@ static double held_ns(const struct verdict_facts *facts, double team)
 {
 	const struct timeline_name *row =
 		timeline_find(facts->timeline, "openmp", "critical");
+	struct trace_sampled_row held = {0};
 	double elapsed = 0;
 
 	if (!row) /* older files */
 		row = timeline_find(facts->timeline, "cpu_op", "critical");
 	for (size_t at = 0; at < facts->region_count; at++)
 		elapsed += (double)facts->regions[at].elapsed_ns;
-	if (!row || (double)row->sum_ns < SERIAL_MIN * elapsed)
-		return 0;
-	return facts->regions_in_steps * (double)row->sum_ns * (1 - 1 / team);
+	if (row)
+		held = all_calls(facts, "held", row);
+	return (double)held.total_ns < SERIAL_MIN * elapsed
+		       ? 0
+		       : facts->regions_in_steps * (double)held.total_ns *
+				 (1 - 1 / team);
 }
 
 /* What to do about a construct that lets one thread in at a time. */
@@ -355,17 +359,21 @@ bool rule_critical(const struct verdict_facts *facts, struct finding *finding)
 	const double team =
 		timeline->team_max > 0 ? (double)timeline->team_max : 1;
 	const struct timeline_name *worst = NULL;
+	struct trace_sampled_row most = {0};
 	uint32_t name = 0;
 
 	for (uint32_t at = 0; at < timeline->names.count; at++) {
 		const struct timeline_name *row = timeline_name(timeline, at);
+		struct trace_sampled_row all;
 
 		if (row->is_gpu || row->host != HOST_OMP_LOCK)
 			continue;
+		all = all_calls(facts, "wait", row);
 		finding->saved_ns +=
-			facts->regions_in_steps * (double)row->sum_ns / team;
-		if (!worst || row->sum_ns > worst->sum_ns) {
+			facts->regions_in_steps * (double)all.total_ns / team;
+		if (!worst || all.total_ns > most.total_ns) {
 			worst = row;
+			most = all;
 			name = at;
 		}
 	}
@@ -375,8 +383,8 @@ bool rule_critical(const struct verdict_facts *facts, struct finding *finding)
 		return false;
 	say(&finding->figure,
 	    "threads wait %s for each other in %s (%" PRId64 " times)",
-	    quantity_time((double)worst->sum_ns).text,
-	    short_name(timeline_name_text(timeline, name)).text, worst->calls);
+	    quantity_time((double)most.total_ns).text,
+	    short_name(timeline_name_text(timeline, name)).text, most.seen);
 	say(&finding->threshold, "%.0f %% of the step", 100 * SHARE_MIN);
 	say(&finding->next, "%s",
 	    advice_for(timeline_name_text(timeline, name)));

@@ -246,6 +246,20 @@ static int64_t undrawn_ns(const struct trace_sampled *sampled)
 	return sum;
 }
 
+struct trace_sampled_row all_calls(const struct verdict_facts *facts,
+				   const char *part,
+				   const struct timeline_name *row)
+{
+	const struct trace_sampled_row *exact =
+		facts->sampled
+			? trace_sampled_find(facts->sampled, part, row->text)
+			: NULL;
+
+	return exact ? *exact
+		     : (struct trace_sampled_row){.seen = row->calls,
+						  .total_ns = row->sum_ns};
+}
+
 static bool is_lossy(const struct verdict_facts *facts)
 {
 	const struct trace_metadata *account = facts->metadata;

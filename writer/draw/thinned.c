@@ -38,7 +38,8 @@ static bool name(const struct thin_site *site, struct event *call)
 	call->omp.sync = site->sync;
 	return call->kind == EVENT_OMP_REGION || call->kind == EVENT_OMP_WAIT ||
 	       call->kind == EVENT_OMP_EXPLICIT ||
-	       call->kind == EVENT_OMP_CREATE;
+	       call->kind == EVENT_OMP_CREATE ||
+	       call->kind == EVENT_OMP_ACQUIRED;
 }
 
 bool thinned_call(const struct writer_state *state,
