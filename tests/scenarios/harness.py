@@ -386,7 +386,7 @@ def masked(trace):
                 open_ends.pop()
             args = dict(event.get("args", {}))
             for key in ("External id", "Record function id", "Ev Idx", "share_us",
-                        "share_after_us"):
+                        "share_after_us", "tasks_us"):
                 args.pop(key, None)
             if "region" in args:
                 args["region"] = regions[args["region"]]
