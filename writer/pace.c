@@ -4,6 +4,8 @@
 
 #include "collector/session/pool.h"
 #include "collector/session/ring.h"
+#include "collector/steps/manual_window.h"
+#include "collector/steps/steps.h"
 #include "collector/system/futex.h"
 
 #define MS_NS		 UINT64_C(1000000)
@@ -22,6 +24,8 @@
 #define IDLE_NS		 (100 * MS_NS)
 #define IDLE_LONG_NS	 (500 * MS_NS)
 #define IDLE_PASSES_LONG 50u
+/* Longest sleep, steps by time. */
+#define TIMER_NS	 (5 * MS_NS)
 
 /* Chunks that may wait for us. */
 static uint64_t most_chunks(const struct pace *pace, struct session *session)
@@ -110,6 +114,19 @@ static void idle(struct pace *pace, struct session *session)
 	if (pace->most_ns)
 		ns = min_u64(ns, pace->most_ns);
 	sleep_as(pace, session, WRITER_IDLE, ns);
+}
+
+uint64_t pace_longest(struct session *session)
+{
+	const struct clock_segments *clock = &session->head->clock;
+	const uint64_t window = manual_time(session);
+	uint64_t most = steps_source() == STEP_TIME ? TIMER_NS : UINT64_MAX;
+
+	if (window)
+		most = min_u64(most, window);
+	if (!clock_is_settled(clock))
+		most = min_u64(most, clock_due_in(clock) + 1);
+	return most == UINT64_MAX ? 0 : most;
 }
 
 void pace_sleep(struct pace *pace, struct session *session, uint64_t events,

@@ -21,6 +21,10 @@ struct pace {
 	uint64_t kept;	  /* chunks that are full on purpose: a history */
 };
 
+/* How long the writer may sleep at most, for steps and windows by time and for
+ * the clock; 0: as the pace pleases. */
+uint64_t pace_longest(struct session *session);
+
 /* Sleeps after a pass that read `events` and took `cpu_ns`.  Returns at once
  * when pace_wake() was called since the last sleep ended. */
 void pace_sleep(struct pace *pace, struct session *session, uint64_t events,

@@ -13,7 +13,6 @@
 #include "collector/system/log.h"
 #include "collector/system/proc.h"
 #include "collector/system/stack_switch.h"
-#include "collector/steps/manual_window.h"
 #include "collector/session/modules.h"
 #include "collector/session/pool.h"
 #include "collector/steps/steps.h"
@@ -48,7 +47,6 @@
 #define SECOND_NS	 UINT64_C(1000000000)
 #define ANSWER_NS	 (2 * SECOND_NS)
 #define SHOWN_PASS_NS	 UINT64_C(1000000)
-#define TIMER_NS	 UINT64_C(5000000) /* longest sleep, steps by time */
 #define SOURCES_MAX	 8u
 /* A program that began without stdin, stdout or stderr opens it by then. */
 #define ASIDE_NS	 (2 * SECOND_NS)
@@ -58,6 +56,7 @@ enum writer_phase {
 	WRITER_NONE,
 	WRITER_RUNS,
 	WRITER_AWAY, /* without a thread, until one is started again */
+	WRITER_HERE, /* the thread that ends the program does the rest */
 	WRITER_DONE,
 	WRITER_GAVE_UP,
 	WRITER_LEFT, /* a process of its own finishes the file */
@@ -349,20 +348,6 @@ static void finish(void)
 	announce(&writer.phase, WRITER_DONE);
 }
 
-/* 0: as the pace pleases. */
-static uint64_t longest_sleep(void)
-{
-	const struct clock_segments *clock = &writer.session->head->clock;
-	const uint64_t window = manual_time(writer.session);
-	uint64_t most = steps_source() == STEP_TIME ? TIMER_NS : UINT64_MAX;
-
-	if (window)
-		most = min_u64(most, window);
-	if (!clock_is_settled(clock))
-		most = min_u64(most, clock_due_in(clock) + 1);
-	return most == UINT64_MAX ? 0 : most;
-}
-
 /* What the mode is likely to need, at once: in the program's first moments the
  * other processors are idle.  The end of a short run doesn't wait for it. */
 static void prefault_all(void)
@@ -433,7 +418,7 @@ static bool make_passes(void)
 		if (!writer.has_looked &&
 		    !pace_is_behind(&writer.pace, writer.session))
 			look_after_killed();
-		writer.pace.most_ns = longest_sleep();
+		writer.pace.most_ns = pace_longest(writer.session);
 		writer.pace.kept = history_chunks(&writer.state);
 		if (!writer.pace.kept)
 			writer.pace.kept = writer.state.packed_chunks;
@@ -515,6 +500,21 @@ uint32_t writer_put_away(unsigned int wait_ms)
 	return load_acquire(&writer.phase) == WRITER_RUNS ? 0 : writer.tid;
 }
 
+/* One at a time, where the kernel didn't tell that there are other threads. */
+static bool comes_back(uint32_t as)
+{
+	uint32_t away = WRITER_AWAY;
+
+	return atomic_compare_exchange_strong_explicit(&writer.phase, &away, as,
+						       memory_order_relaxed,
+						       memory_order_relaxed);
+}
+
+bool writer_has_thread(void)
+{
+	return load_relaxed(&writer.phase) == WRITER_RUNS;
+}
+
 int writer_call_back(void)
 {
 	int rc;
@@ -522,7 +522,8 @@ int writer_call_back(void)
 	if (load_relaxed(&writer.phase) != WRITER_AWAY)
 		return 0;
 	store_relaxed(&writer.goes, WRITER_STAYS);
-	store_relaxed(&writer.phase, WRITER_RUNS);
+	if (!comes_back(WRITER_RUNS))
+		return 0;
 	rc = background_start(run, STACK_BYTES);
 	if (rc)
 		store_relaxed(&writer.phase, WRITER_AWAY);
@@ -533,6 +534,7 @@ static int result(void)
 {
 	/* ACQUIRE pairs with RELEASE in announce(). */
 	switch (load_acquire(&writer.phase)) {
+	case WRITER_HERE:
 	case WRITER_RUNS: return -ETIMEDOUT;
 	case WRITER_GAVE_UP: return -ECANCELED;
 	case WRITER_LEFT: return -EINPROGRESS;
@@ -580,17 +582,19 @@ static void end_here(void)
 
 int writer_stop(unsigned int wait_ms)
 {
+	uint32_t phase;
 	bool is_here;
 
 	/* If it can. */
 	writer_call_back();
-	is_here = load_relaxed(&writer.phase) == WRITER_AWAY;
-	if ((!is_here && load_relaxed(&writer.phase) != WRITER_RUNS) ||
+	phase = load_relaxed(&writer.phase);
+	if ((phase != WRITER_RUNS && phase != WRITER_AWAY) ||
 	    atomic_exchange_explicit(&writer.stopping, 1, memory_order_relaxed))
 		return result();
 	writer.stop_ticks = clock_ticks();
 	recovery_stop(true);
-	/* RELEASE pairs with ACQUIRE in run(). */
+	is_here = comes_back(WRITER_HERE);
+	/* RELEASE pairs with ACQUIRE in make_passes(). */
 	store_release(&writer.stop, 1);
 	if (is_here)
 		end_here();

@@ -39,6 +39,9 @@ int writer_stop(unsigned int wait_ms);
 uint32_t writer_put_away(unsigned int wait_ms);
 int writer_call_back(void);
 
+/* False: it is away, or has ended. */
+bool writer_has_thread(void);
+
 /* Wakes it out of its sleep.  Async-signal-safe. */
 void writer_wake(void);
 

@@ -7,9 +7,9 @@
 
 #include "collector/system/base.h"
 
-/* The writer's thread makes the call that the only thread of the program has
- * made, which changed what it may do.  False: it didn't come to it, or it was
- * refused: then it isn't as the program's. */
+/* The writer's thread, if there is one, makes the call that the only thread of
+ * the program has made, which changed what it may do.  False: it didn't come to
+ * it, or it was refused: then it isn't as the program's. */
 bool rights_mirror(long number, long a, long b, long c);
 
 /* For writer_add_source(). */

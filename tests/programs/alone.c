@@ -11,6 +11,7 @@
  * clones    each time then a child by number, which changes its group: the C
  *           library has it wait for threads that are just being made
  * rights    setresuid() by number, thousands of times, as servers of files do
+ * apart     the same where the kernel allows no thread
  * pid       unshare(CLONE_NEWUSER | CLONE_NEWPID), then a child
  * handler   the same, and its end in a signal handler on a small stack
  * late      the same before anything is recorded: a range is, after it
@@ -97,6 +98,12 @@ static void asks_for_rights(void)
 	for (int i = 0; i < THOUSANDS; i++)
 		refused += syscall(SYS_setresuid, -1L, -1L, -1L);
 	printf("%ld refused\n", refused);
+}
+
+static void asks_apart(void)
+{
+	said("unshare", unshare(CLONE_NEWUSER | CLONE_NEWPID));
+	asks_for_rights();
 }
 
 static void clones_often(void)
@@ -298,6 +305,8 @@ int main(int argc, char **argv)
 		unshares_often();
 	else if (!strcmp(way, "rights"))
 		asks_for_rights();
+	else if (!strcmp(way, "apart"))
+		asks_apart();
 	else if (!strcmp(way, "clones"))
 		clones_often();
 	else if (!strcmp(way, "handler"))

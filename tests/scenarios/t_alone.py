@@ -44,9 +44,12 @@ def test_it_asks_whether_it_is_alone():
 
 def test_who_changes_rights_often():
     """As servers of files do, for each request: in a program with threads it took
-    minutes where each call waited whether one of ours is to end."""
+    minutes where each call waited whether one of ours is to end, or for one that isn't
+    there."""
     alone("rights", waits=6)
     alone("rights", 1, waits=6)
+    needs_namespaces()
+    alone("apart", waits=6)
 
 
 def test_processes_of_a_new_namespace():
