@@ -385,7 +385,7 @@ def masked(trace):
             while open_ends and start_ns > open_ends[-1] - 3:
                 open_ends.pop()
             args = dict(event.get("args", {}))
-            for key in ("External id", "Record function id", "Ev Idx", "share_us",
+            for key in ("External id", "Record function id", "Ev Idx", "share_us", "tasks_us",
                         "share_after_us"):
                 args.pop(key, None)
             if "region" in args:
