@@ -231,6 +231,21 @@ def test_loops_that_no_name_tells():
     expect("90 x restarts" in said, said)
 
 
+def test_one_region_and_nothing_else():
+    """How many of them are a step the program alone knows: the line says how to say it."""
+    program = compile_program("sweeps.c", "-O2", "-fopenmp")
+    expect_equal(len(same(program, "three").trace.steps()), 60, "steps of three calls")
+    for loops, count, each in (("to_fro", 300, True), ("jacobi", 300, True),
+                               ("until", 272, True), ("mixed", 300, False)):
+        run = same(program, loops)
+        expect_equal(run.trace.steps(), [], loops)
+        line = next(line for line in run.own_lines if "no step found" in line)
+        expect(f"TRACEPROF_STEP=omp:sweep ({count} steps)" in line, line)
+        expect_equal("TRACEPROF_STEP=omp:sweep/N (each Nth)" in line, each, line)
+    run = same(program, "jacobi", env={"TRACEPROF_STEP": "omp:sweep/12"})
+    expect_equal(len(run.trace.steps()), 25, "time steps")
+
+
 def test_where_no_step_is_found_the_optimizer_is_likeliest():
     program = compile_program("../steps/ways.c", "-fopenmp", "-lm", "-DTOLD",
                               "-fno-asynchronous-unwind-tables", name="ways_told")

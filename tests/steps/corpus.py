@@ -26,6 +26,7 @@ import subprocess
 import sys
 import tempfile
 import time
+import zlib
 
 import guests
 import newcomers
@@ -602,7 +603,7 @@ def is_whole(path):
         with gzip.open(path, "rt", encoding="utf-8") as file:
             json.load(file)
         return True
-    except (EOFError, ValueError, gzip.BadGzipFile):
+    except (EOFError, ValueError, gzip.BadGzipFile, zlib.error):
         return False
 
 

@@ -305,6 +305,27 @@ static bool is_in_some_turns(const struct loop_groups *groups, size_t hits,
 	return false;
 }
 
+/* What its loop has once in a turn comes twice from one of its calls to the
+ * next: it is what some turns do, and others do something else. */
+static bool is_one_way(const struct loop_groups *groups, uint32_t site)
+{
+	uint32_t turn[LOOP_SITES_MAX] = {0};
+	uint32_t now = 0;
+
+	for (size_t i = 0; i < groups->count; i++) {
+		const uint32_t other = groups->site[i];
+
+		now += other == site;
+		if (!now || other == site || other >= LOOP_SITES_MAX)
+			continue;
+		if (turn[other] == now && loop_groups_is_once(groups, other) &&
+		    groups->code[other].loop == groups->code[site].loop)
+			return true;
+		turn[other] = now;
+	}
+	return false;
+}
+
 /* Nothing comes more than a few times but what lies in the same loop, and that
  * is the only one. */
 static bool is_alone(const struct loop_groups *groups, uint32_t site)
@@ -325,7 +346,7 @@ static bool is_alone(const struct loop_groups *groups, uint32_t site)
 		     groups->code[s].hits > groups->code[site].hits))
 			return false;
 	}
-	return true;
+	return is_turn || !is_one_way(groups, site);
 }
 
 /* Most of the run is one site so many times, and then another so many times, of

@@ -246,8 +246,28 @@ static size_t count_in_round(const struct step_marks *stream,
 	return now == each && each > 1 ? each : 0;
 }
 
-/* " or TRACEPROF_STEP=omp:sweep/12 (25 steps)", or "/N" where the run is that
- * site, and nobody knows how many of them are a step.  False: neither. */
+/* The run is that site, called from a place or two: so many of them may be a
+ * step.  A matrix product that is called from everywhere is none's. */
+static bool is_run(const struct step_marks *stream,
+		   const struct loop_level *site)
+{
+	const struct loop_mark *marks = step_marks(stream);
+	const uint16_t first = marks[site->first].caller;
+	uint16_t second = first;
+
+	for (size_t i = site->first; i < stream->count; i++) {
+		if (marks[i].id != site->id || marks[i].caller == first ||
+		    marks[i].caller == second)
+			continue;
+		if (second != first)
+			return false;
+		second = marks[i].caller;
+	}
+	return site->turns * RUN_OF >= stream->count * RUN;
+}
+
+/* " or TRACEPROF_STEP=omp:sweep/12 (25 steps)", or "/N" where nobody knows how
+ * many of them are a step.  False: neither. */
 static bool add_rounds(const struct step_marks *stream,
 		       const struct loop_level *site, const char *setting,
 		       size_t steps, char *text, size_t bytes)
@@ -260,7 +280,7 @@ static bool add_rounds(const struct step_marks *stream,
 		log_format(text + len, bytes - len, " or %s/%lu (%lu steps)",
 			   setting, (unsigned long)each,
 			   (unsigned long)(steps / each));
-	else if (site->turns * RUN_OF >= stream->count * RUN)
+	else if (is_run(stream, site))
 		log_format(text + len, bytes - len, " or %s/N (each Nth)",
 			   setting);
 	return strlen(text) > len;

@@ -122,6 +122,19 @@ static void test_one_region_from_two_places(void **unused)
 	expect_none();
 }
 
+/* Each turn does one of three things: none of them comes in each. */
+static void test_one_of_several_ways(void **unused)
+{
+	unsigned int luck = 1;
+
+	(void)unused;
+	for (unsigned int i = 0; i < 300; i++) {
+		luck = luck * 1103515245u + 12345u;
+		hit(luck >> 16 & 1 ? 1 : 2 + (luck >> 17 & 1), 1, 1);
+	}
+	expect_none();
+}
+
 /* Two loops in each turn, of one region each. */
 static void test_two_loops_in_turn(void **unused)
 {
@@ -459,6 +472,7 @@ int main(void)
 		cmocka_unit_test_setup(test_one_region_in_each_turn, set_up),
 		cmocka_unit_test_setup(test_one_region_in_two_loops, set_up),
 		cmocka_unit_test_setup(test_one_region_from_two_places, set_up),
+		cmocka_unit_test_setup(test_one_of_several_ways, set_up),
 		cmocka_unit_test_setup(test_two_loops_in_turn, set_up),
 		cmocka_unit_test_setup(test_one_region_beside_another_loop,
 				       set_up),
