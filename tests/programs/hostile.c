@@ -2,7 +2,7 @@
 /*
  * hostile.c - regions and blocks in surroundings that are not friendly.
  *
- *	hostile WHAT [milliseconds]
+ *	hostile WHAT [milliseconds]	0: until its standard input ends
  *
  * WHAT:	calm	 nothing special
  *		fds	 every descriptor that may be open is open
@@ -14,6 +14,7 @@
  */
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -56,6 +57,13 @@ static void on_timer(int number)
 	handled++;
 }
 
+static int goes_on(long ms, long end)
+{
+	struct pollfd input = {.fd = 0, .events = POLLIN};
+
+	return ms ? now_ms() < end : !poll(&input, 1, 0);
+}
+
 static void work(long ms)
 {
 	const long end = now_ms() + ms;
@@ -64,7 +72,7 @@ static void work(long ms)
 
 	sigemptyset(&alarms);
 	sigaddset(&alarms, SIGALRM);
-	while (now_ms() < end) {
+	while (goes_on(ms, end)) {
 		char *volatile block;
 
 		wrong += hostile_region() != 2;

@@ -127,15 +127,20 @@ def test_a_pipe_that_nobody_reads_stands_in_the_file():
 def test_the_folder_is_removed():
     target = os.path.join(folder(), "out")
     process = subprocess.Popen(
-        [harness.program("hostile"), "calm", "3000"], stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE, text=True,
+        [harness.program("hostile"), "calm", "0"], stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
         # What is written down at once may be all that there was when it is noticed.
         env=harness.clean_environment() | {"LD_PRELOAD": harness.LIBRARY,
                                            "TRACEPROF_ENCODE": "late",
                                            "TRACEPROF_DIR": target})
     harness.wait_for_file(target, process)
     shutil.rmtree(target)
+    # It is noticed before the program ends.
+    lines = []
+    while not lines or lines[-1] and "recording ends here" not in lines[-1]:
+        lines.append(process.stderr.readline())
     stdout, stderr = process.communicate(timeout=30)
+    stderr = "".join(lines) + stderr
     expect_equal((process.returncode, stdout), (7, CALM), stderr)
     said = [line for line in stderr.splitlines() if " step = " not in line]
     expect_equal(len(said), 1, stderr)
