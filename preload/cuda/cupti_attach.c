@@ -239,13 +239,18 @@ static void tell_versions(const struct session *session, uint32_t version)
 }
 
 /* Those who look in libcupti alone. */
-static void let_others_find_us(void)
+static void let_others_find_us(struct session *session)
 {
 	const bool keeps_forks_out = loader_enter();
+	const bool is_done = cupti_hooks_lead(cupti_library_handle());
 
-	cupti_hooks_lead(cupti_library_handle());
 	if (keeps_forks_out)
 		loader_leave();
+	if (!is_done)
+		session_note(session,
+			     "libcupti's names can't be led to us: a "
+			     "profiler that looks them up by itself is "
+			     "refused");
 }
 
 /* True: records will come. */
@@ -275,7 +280,7 @@ static bool attach(struct session *session, bool late)
 	if (cupti_share_is_on())
 		session_note(session, "CUPTI is shared with others that ask");
 	else
-		let_others_find_us();
+		let_others_find_us(session);
 	store_relaxed(&gpu->source, GPU_SOURCE_CUPTI);
 	store_relaxed(&gpu->is_live, 1);
 	if (!is_late) {

@@ -295,10 +295,6 @@ def test_copies_of_a_run_without_steps_are_whole_ones():
     expect(found["figure"].startswith("the host waits in 2 copies in all"), found)
 
 
-if __name__ == "__main__":
-    harness.main()
-
-
 def test_what_is_got_before_the_first_kernel_is_got_once():
     """The start of CUDA and a program's buffers are no allocation that it could keep."""
     found = rules(gpu_start(500))
@@ -316,7 +312,7 @@ def test_one_step_alone_comes_at_no_period():
     found = rules(made(steps(lengths=lengths)), causes=False)
     expect("nth-step" not in found and "outliers" in found, found)
     for number in range(9, 120, 10):
-        lengths[number] = (900 if number == 9 else 5) * STEP
+        lengths[number] = (900 if number == 9 else 20) * STEP
     found = {one["rule"]: one for one in judged(made(steps(lengths=lengths)))["findings"]}
     expect("every 10th step" in found["nth-step"]["figure"], str(found))
 
@@ -334,3 +330,22 @@ def test_what_a_slow_step_has_and_the_others_have_not_is_named():
         lambda at, number: [slice_("forward", at, lengths[number] - 100,
                                    cat="user_annotation")], lengths)))["findings"]}
     expect("most of it" not in found["outliers"]["figure"], str(found))
+
+
+def test_many_short_gaps_are_slow_launches():
+    """Of twenty gaps a step of 75 us each, no piece of work is to blame; of one as long as
+    all of them it is."""
+    def found(inside):
+        return {one["rule"]: one for one in judged(made(steps(
+            inside, (2000,) * 10)))["findings"]}["idle-host"]
+    short = found(lambda at, number: [event for i in range(20) for event in kernel(
+        "gemm", at + 100 * i, 25)])
+    expect("from one kernel to the next" in short["figure"], str(short))
+    expect("larger batch" in short["next"], str(short))
+    long = found(lambda at, number: [event for i in range(20) for event in kernel(
+        "gemm", at + 25 * i, 25)])
+    expect("other code" in long["figure"], str(long))
+
+
+if __name__ == "__main__":
+    harness.main()

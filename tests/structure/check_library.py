@@ -162,10 +162,6 @@ def test_stays_loaded_and_binds_itself():
     tree.expect("SYMBOLIC" not in text, "linked with -Bsymbolic")
 
 
-if __name__ == "__main__":
-    tree.main()
-
-
 def test_a_library_that_is_installed_later_is_found():
     """Whoever reads "install libyajl-dev and make again" does just that."""
     with tempfile.TemporaryDirectory() as work:
@@ -185,3 +181,7 @@ def test_a_library_that_is_installed_later_is_found():
         tree.expect(omitted(), "what lacks is not said")
         os.remove(lacks)
         tree.expect(not omitted(), "what was installed since is not found")
+
+
+if __name__ == "__main__":
+    tree.main()

@@ -2,6 +2,8 @@
 """What tests/run takes its words for, and what it says of a part of the build
 that is not there."""
 
+import ast
+import glob
 import os
 import sys
 
@@ -59,6 +61,26 @@ def test_what_is_not_built_is_told_from_what_the_machine_lacks():
         "named_ranges": ("named_ranges is not built", "make programs"),
         "folded": ("folded is not built", "make programs"),
         "no-such-tool": ("no-such-tool is not on this machine", "install no-such-tool")})
+
+
+
+def behind_main(text):
+    """Functions that are made after a program has run its tests."""
+    seen, found = False, []
+    for node in ast.parse(text).body:
+        seen |= isinstance(node, ast.If) and "__main__" in ast.unparse(node.test)
+        if seen and isinstance(node, ast.FunctionDef):
+            found.append(node.name)
+    return found
+
+
+def test_no_test_lies_behind_what_runs_them():
+    main = 'if __name__ == "__main__":\n    main()\n'
+    harness.expect_equal(behind_main(f"def test_a(): pass\n{main}def test_b(): pass\n"),
+                         ["test_b"])
+    for path in glob.glob(os.path.join(tree.ROOT, "tests", "**", "*.py"), recursive=True):
+        with open(path, encoding="utf-8") as file:
+            harness.expect_equal(behind_main(file.read()), [], path)
 
 
 if __name__ == "__main__":
