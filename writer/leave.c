@@ -3,6 +3,7 @@
 #include "writer/leave.h"
 
 #include "collector/session/gate.h"
+#include "collector/system/loader.h"
 #include "collector/system/orphan.h"
 #include "collector/system/page_size.h"
 #include "writer/account.h"
@@ -43,7 +44,7 @@ struct leave {
 	void *arg;
 };
 
-static uint64_t resident_bytes(void)
+static uint64_t read_resident(void)
 {
 	char text[128] = "";
 	unsigned long all, resident = 0;
@@ -56,6 +57,16 @@ static uint64_t resident_bytes(void)
 		resident = 0;
 	close(fd);
 	return (uint64_t)resident * page_bytes();
+}
+
+static uint64_t resident_bytes(void)
+{
+	const bool keeps_forks_out = loader_enter();
+	const uint64_t bytes = read_resident();
+
+	if (keeps_forks_out)
+		loader_leave();
+	return bytes;
 }
 
 /* The first process of a container takes all others with it when it ends, and

@@ -6,6 +6,7 @@
  */
 #include "collector/session/session.h"
 
+#include "collector/system/loader.h"
 #include "collector/system/log.h"
 #include <errno.h>
 #include <fcntl.h>
@@ -31,18 +32,21 @@ struct session *_Atomic session_here;
  * be cancelled. */
 static int back(struct session *session, uint64_t from, uint64_t bytes)
 {
+	bool keeps_forks_out;
 	int fd;
 	int rc = 0;
 
 	if (session->head->place != SESSION_IN_FILE)
 		return 0;
+	keeps_forks_out = loader_enter();
 	fd = (int)syscall(SYS_openat, AT_FDCWD, session->path,
 			  O_RDWR | O_CLOEXEC | O_NOFOLLOW, 0);
-	if (fd < 0)
-		return -errno;
-	if (syscall(SYS_fallocate, fd, 0, from, bytes))
+	if (fd < 0 || syscall(SYS_fallocate, fd, 0, from, bytes))
 		rc = -errno;
-	syscall(SYS_close, fd);
+	if (fd >= 0)
+		syscall(SYS_close, fd);
+	if (keeps_forks_out)
+		loader_leave();
 	return rc;
 }
 

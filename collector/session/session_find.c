@@ -9,6 +9,7 @@
  */
 #include "collector/session/session.h"
 
+#include "collector/system/descriptor.h"
 #include "collector/system/log.h"
 #include "collector/system/proc.h"
 #include "collector/session/thread.h"
@@ -70,7 +71,8 @@ static bool frame_is_whole(const struct session *session, uint64_t bytes)
 /* Opens a file that must be a session of our own user: plain, one link. */
 static int open_own(const char *path, int flags, struct stat *status)
 {
-	const int fd = open(path, flags | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK);
+	const int fd = descriptor_open_high(
+		path, flags | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK, 0);
 
 	if (fd < 0)
 		return -errno;
@@ -324,10 +326,17 @@ static bool looks_like_session(const char *name)
 static int find_in(const char *folder,
 		   int (*visit)(const char *path, void *arg), void *arg)
 {
-	DIR *entries = folder && folder[0] == '/' ? opendir(folder) : NULL;
+	const int file =
+		folder && folder[0] == '/'
+			? descriptor_open_high(
+				  folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC, 0)
+			: -1;
+	DIR *entries = file >= 0 ? fdopendir(file) : NULL;
 	struct dirent *entry;
 	int stop = 0;
 
+	if (!entries && file >= 0)
+		close(file);
 	if (!entries)
 		return 0;
 	while (!stop && (entry = readdir(entries))) {

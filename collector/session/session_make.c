@@ -19,6 +19,7 @@
  */
 #include "collector/session/session.h"
 
+#include "collector/system/loader.h"
 #include "collector/system/log.h"
 #include "collector/system/proc.h"
 #include "collector/session/thread.h"
@@ -115,7 +116,7 @@ static void note_lock(struct session_header *head, const char *path)
 }
 
 /* A mapped file in `folder`: 0 or -errno, nothing is left behind. */
-static int map_file(struct session *session, const char *folder)
+static int map_opened(struct session *session, const char *folder)
 {
 	int rc = -ENOSPC;
 	int fd;
@@ -138,6 +139,16 @@ static int map_file(struct session *session, const char *folder)
 		unlink(session->path);
 		session->path[0] = '\0';
 	}
+	return rc;
+}
+
+static int map_file(struct session *session, const char *folder)
+{
+	const bool keeps_forks_out = loader_enter();
+	const int rc = map_opened(session, folder);
+
+	if (keeps_forks_out)
+		loader_leave();
 	return rc;
 }
 

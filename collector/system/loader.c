@@ -20,27 +20,36 @@ static _Atomic int forks;  /* forks under way */
 static _Atomic unsigned int background;
 static _Atomic uint64_t left_ns; /* when the last of them left */
 static _Atomic int starting;	 /* of those, not counted yet */
+/* How often this thread went in and has yet to leave. */
+static _Thread_local int depth;
 
 /* Each side first says what it does and then looks at the other: sequentially
  * consistent, so at least one of two that meet sees the other. */
-static bool wait_for(_Atomic int *count)
+static bool wait_for(_Atomic int *count, int own)
 {
 	const struct timespec pause = {0, PAUSE_NS};
 
 	/* The function would be a point of cancellation, inside of fork(). */
-	for (int i = 0; i < PAUSES && atomic_load(count); i++)
+	for (int i = 0; i < PAUSES && atomic_load(count) > own; i++)
 		syscall(SYS_nanosleep, &pause, NULL);
-	return !atomic_load(count);
+	return atomic_load(count) <= own;
 }
 
 bool loader_enter(void)
 {
+	/* Inside already, who waited for a fork would be waited for. */
+	if (depth) {
+		depth++;
+		return true;
+	}
 	for (int i = 0; i < PAUSES; i++) {
 		atomic_fetch_add(&inside, 1);
-		if (!atomic_load(&forks))
+		if (!atomic_load(&forks)) {
+			depth = 1;
 			return true;
+		}
 		atomic_fetch_sub(&inside, 1);
-		if (!wait_for(&forks))
+		if (!wait_for(&forks, 0))
 			return false;
 	}
 	return false;
@@ -48,15 +57,17 @@ bool loader_enter(void)
 
 void loader_leave(void)
 {
-	atomic_fetch_sub(&inside, 1);
+	/* In a child that was forked inside none is. */
+	if (depth && !--depth)
+		atomic_fetch_sub(&inside, 1);
 }
 
 void loader_before_fork(void)
 {
 	atomic_fetch_add(&forks, 1);
-	wait_for(&inside);
+	wait_for(&inside, depth > 0);
 	/* It only has to get a processor. */
-	for (int i = 0; i < START_ROUNDS && !wait_for(&starting); i++)
+	for (int i = 0; i < START_ROUNDS && !wait_for(&starting, 0); i++)
 		;
 }
 
@@ -67,6 +78,7 @@ void loader_after_fork(void)
 
 void loader_forget(void)
 {
+	depth = 0;
 	atomic_store(&inside, 0);
 	atomic_store(&forks, 0);
 	atomic_store(&background, 0);

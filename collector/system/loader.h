@@ -9,6 +9,9 @@
  * goes into the loader says so, and a fork waits for that moment; and while a
  * fork is under way we wait.  Neither waits longer than 0.2 s.
  *
+ * So is a file that one of us has open for a moment: a child would keep it, and
+ * find the lowest descriptor taken.
+ *
  * A thread that is just being made is such a moment, too: a child by number
  * keeps it in the C library's list, whose setuid() and the like wait until it
  * runs.  A fork waits two seconds for it.
@@ -33,9 +36,10 @@ bool background_is_ending(void);  /* and one has left just now */
 void background_enter(void);
 void background_leave(void);
 
-/* Around calls into the loader.  False: not now, a fork goes on and on; then
- * there is nothing to leave.  A hook on a program's own thread, which can't do
- * without, goes in all the same. */
+/* Around calls into the loader, and around files that are open for a moment; a
+ * thread may enter again.  False: not now, a fork goes on and on; then there is
+ * nothing to leave.  A hook on a program's own thread, which can't do without,
+ * goes in all the same, and so do files. */
 bool loader_enter(void);
 void loader_leave(void);
 

@@ -2,6 +2,7 @@
 /* proc.c - small readers of /proc and /sys/fs/cgroup. */
 #include "collector/system/proc.h"
 
+#include "collector/system/loader.h"
 #include "collector/system/log.h"
 #include <dirent.h>
 #include <errno.h>
@@ -13,7 +14,7 @@
 #include <sys/utsname.h>
 #include <unistd.h>
 
-long proc_read(const char *path, char *text, size_t bytes)
+static long read_file(const char *path, char *text, size_t bytes)
 {
 	const int fd = open(path, O_RDONLY | O_CLOEXEC);
 	size_t len = 0;
@@ -33,6 +34,16 @@ long proc_read(const char *path, char *text, size_t bytes)
 	text[len] = '\0';
 	close(fd);
 	return got < 0 ? -EIO : (long)len;
+}
+
+long proc_read(const char *path, char *text, size_t bytes)
+{
+	const bool keeps_forks_out = loader_enter();
+	const long len = read_file(path, text, bytes);
+
+	if (keeps_forks_out)
+		loader_leave();
+	return len;
 }
 
 bool proc_is_aside(void)
@@ -189,6 +200,7 @@ static unsigned int add_children(int pid, int *pids, unsigned int count)
 static uint64_t children_used(void)
 {
 	int pids[DESCENDANTS_MAX];
+	const bool keeps_forks_out = loader_enter();
 	unsigned int count = add_children((int)getpid(), pids, 0);
 	uint64_t used = 0;
 	struct proc_stat stat;
@@ -198,6 +210,8 @@ static uint64_t children_used(void)
 			used += stat.used;
 		count = add_children(pids[at], pids, count);
 	}
+	if (keeps_forks_out)
+		loader_leave();
 	return used;
 }
 

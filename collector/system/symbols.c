@@ -6,6 +6,7 @@
  * from the file is checked against its size before it is followed.
  */
 #include "collector/system/symbols.h"
+#include "collector/system/loader.h"
 
 #include <elf.h>
 #include <errno.h>
@@ -44,7 +45,7 @@ static const void *part(const char *file, size_t file_bytes, uint64_t offset,
 	return file + offset;
 }
 
-static const char *map_file(const char *path, size_t *bytes)
+static const char *map_opened(const char *path, size_t *bytes)
 {
 	const int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
 	struct stat status;
@@ -60,6 +61,16 @@ static const char *map_file(const char *path, size_t *bytes)
 	if (file == MAP_FAILED)
 		return NULL;
 	*bytes = (size_t)status.st_size;
+	return file;
+}
+
+static const char *map_file(const char *path, size_t *bytes)
+{
+	const bool keeps_forks_out = loader_enter();
+	const char *file = map_opened(path, bytes);
+
+	if (keeps_forks_out)
+		loader_leave();
 	return file;
 }
 

@@ -3,6 +3,7 @@
 #include "preload/sample/pool_note.h"
 
 #include "collector/system/clock.h"
+#include "collector/system/loader.h"
 #include "collector/system/log.h"
 #include "collector/system/proc.h"
 #include <dirent.h>
@@ -142,10 +143,14 @@ static void look(void)
 void pool_note_poll(void)
 {
 	const uint64_t now = clock_monotonic_ns();
+	bool keeps_forks_out;
 
 	if (now < pool.next_ns || !proc_is_aside() || !enter())
 		return;
+	keeps_forks_out = loader_enter();
 	look();
+	if (keeps_forks_out)
+		loader_leave();
 	pool.next_ns =
 		now + max_u64(LOOK_NS, SHARE * (clock_monotonic_ns() - now));
 	leave();

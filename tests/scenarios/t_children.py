@@ -76,6 +76,12 @@ def test_daemon_does_what_the_c_librarys_does():
             expect_equal(found, ["work_after", "work_before"], done.stderr)
 
 
+def test_a_child_has_no_descriptor_of_ours():
+    """The writer has files open for moments, for each thread that is sampled."""
+    done = same("fork_descriptors", 800, 40, env={"TRACEPROF_SAMPLE": "499"})
+    expect_equal(done.stdout, "0\n", "children that got another than the next")
+
+
 def test_children_without_a_trace_are_said():
     only = {"TRACEPROF_SAMPLE": "997"}
     done = run("fork", env=only)

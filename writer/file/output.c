@@ -96,17 +96,6 @@ static bool is_planted(char *folder)
 	       status.st_uid != geteuid();
 }
 
-/* Out of the way of the program's own descriptors. */
-static int move_high(int fd)
-{
-	const int moved = fcntl(fd, F_DUPFD_CLOEXEC, descriptor_lowest());
-
-	if (moved < 0)
-		return fd;
-	close(fd);
-	return moved;
-}
-
 void output_make_room(void)
 {
 	const int saved = errno;
@@ -115,7 +104,7 @@ void output_make_room(void)
 			 : -1;
 
 	if (fd >= 0)
-		close(move_high(fd));
+		close(descriptor_move_high(fd));
 	errno = saved;
 }
 
@@ -178,17 +167,17 @@ int output_begin(struct output *output, const char *path)
 		rc = -ELOOP;
 	if (rc)
 		return rc;
-	output->fd = open(folder, O_TMPFILE | O_RDWR | O_CLOEXEC, FILE_MODE);
+	output->fd = descriptor_open_high(
+		folder, O_TMPFILE | O_RDWR | O_CLOEXEC, FILE_MODE);
 	if (output->fd < 0) {
-		output->fd =
-			open(path,
-			     O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC,
-			     FILE_MODE);
+		output->fd = descriptor_open_high(
+			path,
+			O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC,
+			FILE_MODE);
 		output->named = true;
 	}
 	if (output->fd < 0)
 		return -errno;
-	output->fd = move_high(output->fd);
 	rc = identify(output->fd, &output->identity);
 	if (!rc || (rc == -ENOENT && !output->named))
 		return 0;
@@ -213,13 +202,12 @@ static int publish_copy(struct output *output)
 	ssize_t len;
 	int rc = 0;
 
-	named.fd = open(output->path,
-			O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC,
-			FILE_MODE);
+	named.fd = descriptor_open_high(
+		output->path,
+		O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, FILE_MODE);
 	if (named.fd < 0)
 		return -errno;
 	named.named = true;
-	named.fd = move_high(named.fd);
 	while (!rc &&
 	       (len = pread(output->fd, bytes, sizeof(bytes), (off_t)at)) > 0) {
 		rc = output_write(&named, at, bytes, (size_t)len);
@@ -288,7 +276,8 @@ static int find_again(struct output *output)
 	if (!output->named)
 		return -ESTALE;
 	/* O_NONBLOCK: what lies there now may be a pipe. */
-	fd = open(output->path, O_RDWR | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK);
+	fd = descriptor_open_high(
+		output->path, O_RDWR | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK, 0);
 	if (fd < 0)
 		return errno == ELOOP || errno == EISDIR || errno == ENXIO
 			       ? -ESTALE
@@ -297,7 +286,7 @@ static int find_again(struct output *output)
 		close(fd);
 		return -ESTALE;
 	}
-	output->fd = move_high(fd);
+	output->fd = fd;
 	return 0;
 }
 

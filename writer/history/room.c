@@ -3,6 +3,7 @@
 #include "writer/history/room.h"
 
 #include "collector/system/clock.h"
+#include "collector/system/loader.h"
 #include "collector/system/proc.h"
 #include <sched.h>
 #include <time.h>
@@ -44,12 +45,23 @@ static uint64_t runnable(void)
 	return proc_numbers("/proc/loadavg", numbers, 7) == 7 ? numbers[6] : 0;
 }
 
+/* The C library opens a file for it. */
+static unsigned int online(void)
+{
+	const bool keeps_forks_out = loader_enter();
+	const unsigned int count = (unsigned int)sysconf(_SC_NPROCESSORS_ONLN);
+
+	if (keeps_forks_out)
+		loader_leave();
+	return count;
+}
+
 static unsigned int cores(void)
 {
 	cpu_set_t set;
 
 	return sched_getaffinity(0, sizeof(set), &set)
-		       ? (unsigned int)sysconf(_SC_NPROCESSORS_ONLN)
+		       ? online()
 		       : (unsigned int)CPU_COUNT(&set);
 }
 
@@ -94,7 +106,7 @@ static bool look(struct room *room, uint64_t now_ns)
 		       program_ns + past_ns / 2 <= now.cores * past_ns &&
 		       (waited < WAIT_LEAST ||
 			waited * WAIT_PART < now.own_ns - room->own_ns) &&
-		       runnable() <= (uint64_t)sysconf(_SC_NPROCESSORS_ONLN);
+		       runnable() <= online();
 	*room = now;
 	return now.is_there;
 }

@@ -3,6 +3,7 @@
 #include "writer/state/compile_cache.h"
 
 #include "collector/system/clock.h"
+#include "collector/system/loader.h"
 #include "collector/system/log.h"
 #include <errno.h>
 #include <fcntl.h>
@@ -43,7 +44,7 @@ bool compile_cache_is_trusted(uint32_t owner)
 	return owner == 0 || owner == geteuid();
 }
 
-const char *compile_cache_read(struct compile_cache *cache, const char *path)
+static const char *read_file(struct compile_cache *cache, const char *path)
 {
 	const int file =
 		open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOFOLLOW);
@@ -71,6 +72,16 @@ const char *compile_cache_read(struct compile_cache *cache, const char *path)
 	}
 	close(file);
 	return got > 0 ? cache->text.base : NULL;
+}
+
+const char *compile_cache_read(struct compile_cache *cache, const char *path)
+{
+	const bool keeps_forks_out = loader_enter();
+	const char *text = read_file(cache, path);
+
+	if (keeps_forks_out)
+		loader_leave();
+	return text;
 }
 
 /* True, and noted: no more is read. */
@@ -225,7 +236,11 @@ void compile_cache_begin(struct compile_cache *cache)
 
 void compile_cache_list(struct compile_cache *cache, const char *folder)
 {
+	const bool keeps_forks_out = loader_enter();
+
 	list_folder(cache, folder, true);
+	if (keeps_forks_out)
+		loader_leave();
 	array_sort(cache->waiting.base, cache->waits, sizeof(struct listed *),
 		   is_newer, NULL);
 }
