@@ -87,14 +87,23 @@ static bool has_space(struct writer_state *state)
 }
 
 /* How long the end may be held up. */
-static uint64_t allowed_ns(const struct writer_state *state)
+static uint64_t allowed_in_all_ns(const struct writer_state *state)
 {
-	const uint64_t ran = clock_monotonic_ns() -
+	const uint64_t ran = state->ends_since_ns -
 			     (uint64_t)state->session->head->clock.first_ns;
 
 	if (ran < SHORT_NS * SHORT_SHARE)
 		return max_u64(ran / SHORT_SHARE, LEAST_NS);
 	return min_u64(max_u64(ran / SHARE, SHORT_NS), LONG_NS);
+}
+
+/* How long what is left may take now. */
+static uint64_t allowed_ns(const struct writer_state *state)
+{
+	const uint64_t past = clock_monotonic_ns() - state->ends_since_ns;
+
+	return allowed_in_all_ns(state) -
+	       min_u64(past, allowed_in_all_ns(state));
 }
 
 /* Of so many events those that TRACEPROF_MAX_MB lets into the files, at most;
@@ -121,8 +130,8 @@ static uint64_t fitting(const struct writer_state *state, uint64_t events)
 static uint64_t part_price_ns(struct writer_state *state)
 {
 	const uint64_t start_ns = account_cpu_ns(state);
-	const uint64_t events =
-		pass_part(state, min_u64(allowed_ns(state) / PART_OF, PART_NS));
+	const uint64_t events = pass_part(
+		state, min_u64(allowed_in_all_ns(state) / PART_OF, PART_NS));
 
 	return events >= SEEN_LEAST
 		       ? max_u64((account_cpu_ns(state) - start_ns) / events, 1)
@@ -159,6 +168,7 @@ bool leave_is_worth_while(struct writer_state *state, uint64_t *left_ns)
 	if (!state->is_live || !state->room || !state->late_since_ns ||
 	    state->session->head->place != SESSION_IN_FILE || is_alone())
 		return false;
+	state->ends_since_ns = clock_monotonic_ns();
 	*left_ns = estimate_ns(state) +
 		   step_finder_takes_ns(state, account_left(state));
 	return !state->error && *left_ns > allowed_ns(state) &&
@@ -172,7 +182,7 @@ bool leave_find_step(struct writer_state *state, uint64_t *left_ns)
 
 	if (!takes_ns)
 		return false;
-	if (takes_ns + left * SCAN_NS > allowed_ns(state))
+	if (takes_ns + left * SCAN_NS > allowed_in_all_ns(state))
 		return true;
 	state->is_finishing = true;
 	pass_find_step(state);

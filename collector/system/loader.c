@@ -20,36 +20,27 @@ static _Atomic int forks;  /* forks under way */
 static _Atomic unsigned int background;
 static _Atomic uint64_t left_ns; /* when the last of them left */
 static _Atomic int starting;	 /* of those, not counted yet */
-/* How often this thread went in and has yet to leave. */
-static _Thread_local int depth;
 
 /* Each side first says what it does and then looks at the other: sequentially
  * consistent, so at least one of two that meet sees the other. */
-static bool wait_for(_Atomic int *count, int own)
+static bool wait_for(_Atomic int *count)
 {
 	const struct timespec pause = {0, PAUSE_NS};
 
 	/* The function would be a point of cancellation, inside of fork(). */
-	for (int i = 0; i < PAUSES && atomic_load(count) > own; i++)
+	for (int i = 0; i < PAUSES && atomic_load(count) > 0; i++)
 		syscall(SYS_nanosleep, &pause, NULL);
-	return atomic_load(count) <= own;
+	return atomic_load(count) <= 0;
 }
 
 bool loader_enter(void)
 {
-	/* Inside already, who waited for a fork would be waited for. */
-	if (depth) {
-		depth++;
-		return true;
-	}
 	for (int i = 0; i < PAUSES; i++) {
 		atomic_fetch_add(&inside, 1);
-		if (!atomic_load(&forks)) {
-			depth = 1;
+		if (!atomic_load(&forks))
 			return true;
-		}
 		atomic_fetch_sub(&inside, 1);
-		if (!wait_for(&forks, 0))
+		if (!wait_for(&forks))
 			return false;
 	}
 	return false;
@@ -57,17 +48,15 @@ bool loader_enter(void)
 
 void loader_leave(void)
 {
-	/* In a child that was forked inside none is. */
-	if (depth && !--depth)
-		atomic_fetch_sub(&inside, 1);
+	atomic_fetch_sub(&inside, 1);
 }
 
 void loader_before_fork(void)
 {
 	atomic_fetch_add(&forks, 1);
-	wait_for(&inside, depth > 0);
+	wait_for(&inside);
 	/* It only has to get a processor. */
-	for (int i = 0; i < START_ROUNDS && !wait_for(&starting, 0); i++)
+	for (int i = 0; i < START_ROUNDS && !wait_for(&starting); i++)
 		;
 }
 
@@ -78,7 +67,6 @@ void loader_after_fork(void)
 
 void loader_forget(void)
 {
-	depth = 0;
 	atomic_store(&inside, 0);
 	atomic_store(&forks, 0);
 	atomic_store(&background, 0);

@@ -36,10 +36,11 @@ bool background_is_ending(void);  /* and one has left just now */
 void background_enter(void);
 void background_leave(void);
 
-/* Around calls into the loader, and around files that are open for a moment; a
- * thread may enter again.  False: not now, a fork goes on and on; then there is
- * nothing to leave.  A hook on a program's own thread, which can't do without,
- * goes in all the same, and so do files. */
+/* Around calls into the loader, and around files that are open for a moment.
+ * Who entered again could meet a fork, and each would wait for the other for
+ * 0.2 s.  False: not now, a fork goes on and on; then there is nothing to
+ * leave.  What a program's own thread can't do without is done all the same,
+ * and what a file is opened for. */
 bool loader_enter(void);
 void loader_leave(void);
 

@@ -2,6 +2,7 @@
 /* proc.c - small readers of /proc and /sys/fs/cgroup. */
 #include "collector/system/proc.h"
 
+#include "collector/system/descriptor.h"
 #include "collector/system/loader.h"
 #include "collector/system/log.h"
 #include <dirent.h>
@@ -173,7 +174,7 @@ static unsigned int add_children(int pid, int *pids, unsigned int count)
 	int fd;
 
 	log_format(path, sizeof(path), "/proc/%d/task", pid);
-	fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	fd = descriptor_open_high(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC, 0);
 	if (fd < 0)
 		return count;
 	while (looked < PARENTS_MAX &&
@@ -200,7 +201,6 @@ static unsigned int add_children(int pid, int *pids, unsigned int count)
 static uint64_t children_used(void)
 {
 	int pids[DESCENDANTS_MAX];
-	const bool keeps_forks_out = loader_enter();
 	unsigned int count = add_children((int)getpid(), pids, 0);
 	uint64_t used = 0;
 	struct proc_stat stat;
@@ -210,8 +210,6 @@ static uint64_t children_used(void)
 			used += stat.used;
 		count = add_children(pids[at], pids, count);
 	}
-	if (keeps_forks_out)
-		loader_leave();
 	return used;
 }
 

@@ -261,7 +261,7 @@ struct symbols *symbols_open(const char *path)
 {
 	struct table table;
 	struct symbols *symbols = NULL;
-	size_t bytes;
+	size_t bytes = 0;
 	const char *file = map_file(path, &bytes);
 
 	if (!file)

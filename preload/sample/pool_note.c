@@ -3,7 +3,7 @@
 #include "preload/sample/pool_note.h"
 
 #include "collector/system/clock.h"
-#include "collector/system/loader.h"
+#include "collector/system/descriptor.h"
 #include "collector/system/log.h"
 #include "collector/system/proc.h"
 #include <dirent.h>
@@ -121,8 +121,8 @@ static void add(struct sums *sums, const struct task *task)
 static void look(void)
 {
 	_Alignas(8) char entries[ENTRY_BYTES];
-	const int fd =
-		open("/proc/self/task", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	const int fd = descriptor_open_high(
+		"/proc/self/task", O_RDONLY | O_DIRECTORY | O_CLOEXEC, 0);
 	long bytes;
 
 	while (fd >= 0 && (bytes = syscall(SYS_getdents64, fd, entries,
@@ -143,14 +143,10 @@ static void look(void)
 void pool_note_poll(void)
 {
 	const uint64_t now = clock_monotonic_ns();
-	bool keeps_forks_out;
 
 	if (now < pool.next_ns || !proc_is_aside() || !enter())
 		return;
-	keeps_forks_out = loader_enter();
 	look();
-	if (keeps_forks_out)
-		loader_leave();
 	pool.next_ns =
 		now + max_u64(LOOK_NS, SHARE * (clock_monotonic_ns() - now));
 	leave();

@@ -3,6 +3,7 @@
 #include "writer/state/compile_cache.h"
 
 #include "collector/system/clock.h"
+#include "collector/system/descriptor.h"
 #include "collector/system/loader.h"
 #include "collector/system/log.h"
 #include <errno.h>
@@ -190,8 +191,11 @@ static bool is_wanted(const char *name, bool is_cache)
 static void list_folder(struct compile_cache *cache, const char *folder,
 			bool is_cache)
 {
-	const int file = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC |
-					      (is_cache ? 0 : O_NOFOLLOW));
+	const int file =
+		descriptor_open_high(folder,
+				     O_RDONLY | O_DIRECTORY | O_CLOEXEC |
+					     (is_cache ? 0 : O_NOFOLLOW),
+				     0);
 	_Alignas(8) char entries[ENTRIES_BYTES];
 	char path[PATH_MAX];
 	long got = 0;
@@ -236,11 +240,7 @@ void compile_cache_begin(struct compile_cache *cache)
 
 void compile_cache_list(struct compile_cache *cache, const char *folder)
 {
-	const bool keeps_forks_out = loader_enter();
-
 	list_folder(cache, folder, true);
-	if (keeps_forks_out)
-		loader_leave();
 	array_sort(cache->waiting.base, cache->waits, sizeof(struct listed *),
 		   is_newer, NULL);
 }

@@ -146,6 +146,7 @@ struct writer_state {
 	uint64_t packed_chunks;		/* of theirs that are packed */
 	uint64_t late_since_ns;		/* events wait for room; 0 none do */
 	uint64_t late_passes;
+	uint64_t ends_since_ns; /* monotonic; the program's end waits */
 	const _Atomic bool *is_cancelled; /* of a recovery; NULL: it never is */
 	bool is_asked;			  /* somebody waits for this pass */
 	uint64_t drain_until_ns;	  /* monotonic; 0: to the end */

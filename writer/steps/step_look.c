@@ -6,9 +6,11 @@
 #include "writer/steps/step_follow.h"
 #include "writer/steps/step_optimizer.h"
 
-/* What an event takes of the search of a whole run: some 1100 instructions for
- * each region, of which a team has two events or more. */
-#define EVENT_NS 250u
+/* What the search of a whole run takes for an event that is read, of which a
+ * team's region has two or more, and for a region, of which a mark tells. */
+#define EVENT_NS    100u
+#define REGION_NS   460u
+#define TEAM_EVENTS 2u
 
 /* All that came before it is here. */
 static uint64_t known_until(const struct writer_state *state)
@@ -146,8 +148,16 @@ void step_look_for_setting(struct writer_state *state,
 uint64_t step_finder_takes_ns(const struct writer_state *state, uint64_t events)
 {
 	const struct step_finder *finder = state->finder;
+	uint64_t thinned = 0, told;
 
 	if (!finder || finder->is_over || finder->of)
 		return 0;
-	return (events + step_most_marks(finder)) * EVENT_NS;
+	/* Some threads are in the same regions. */
+	for (struct ring_reader *t = state->readers; t; t = t->older)
+		thinned = max_u64(thinned,
+				  t->thread->thin.marked - t->marks_taken);
+	told = events - min_u64(events, thinned / EVENT_MARKS);
+	return events * EVENT_NS +
+	       (step_most_marks(finder) + thinned + told / TEAM_EVENTS) *
+		       REGION_NS;
 }

@@ -104,56 +104,6 @@ static void test_a_fork_without_end_is_not_waited_for(void **state)
 	loader_leave();
 }
 
-static void *fork_meanwhile(void *unused)
-{
-	(void)unused;
-	loader_before_fork();
-	atomic_store(&forked, (int)atomic_load(&left));
-	loader_after_fork();
-	return NULL;
-}
-
-/* Who enters again is let in, else the fork and it would wait for each other. */
-static void test_who_is_inside_enters_again_during_a_fork(void **state)
-{
-	pthread_t thread;
-
-	(void)state;
-	atomic_store(&left, 0);
-	assert_true(loader_enter());
-	pthread_create(&thread, NULL, fork_meanwhile, NULL);
-	sleep_ms(20);
-	assert_true(loader_enter());
-	loader_leave();
-	sleep_ms(20);
-	atomic_store(&left, 1);
-	loader_leave();
-	pthread_join(thread, NULL);
-	assert_int_equal(atomic_load(&forked), 1);
-}
-
-/* And who forks inside doesn't wait for itself; in its child nobody is. */
-static void test_who_is_inside_forks(void **state)
-{
-	pthread_t thread;
-
-	(void)state;
-	atomic_store(&entered, 0);
-	assert_true(loader_enter());
-	loader_before_fork();
-	loader_forget();
-	loader_leave();
-	/* Counted as one less than nobody, it would let this fork by. */
-	atomic_store(&left, 0);
-	pthread_create(&thread, NULL, stay_inside, NULL);
-	while (!atomic_load(&entered))
-		sleep_ms(1);
-	loader_before_fork();
-	assert_int_equal(atomic_load(&left), 1);
-	loader_after_fork();
-	pthread_join(thread, NULL);
-}
-
 static void *stay(void *unused)
 {
 	(void)unused;
@@ -187,8 +137,6 @@ int main(void)
 		cmocka_unit_test(test_nobody_enters_during_a_fork),
 		cmocka_unit_test(test_a_fork_that_waits_is_not_cancelled),
 		cmocka_unit_test(test_a_fork_without_end_is_not_waited_for),
-		cmocka_unit_test(test_who_is_inside_enters_again_during_a_fork),
-		cmocka_unit_test(test_who_is_inside_forks),
 		cmocka_unit_test(
 			test_threads_of_ours_are_counted_while_they_live),
 	};
