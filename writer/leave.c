@@ -235,6 +235,8 @@ static _Noreturn int go_on(void *arg)
 	const struct writer_state *state = leave->state;
 	int null;
 
+	/* A copy, as a forked child. */
+	loader_forget();
 	gate_set(GATE_CLOSED);
 	take_signals();
 	prctl(PR_SET_NAME, "traceprof", 0, 0, 0);

@@ -123,7 +123,8 @@
 	X(INT,    max_overhead, "MAX_OVERHEAD", 0, 100, "5", "", "PERCENT", \
 	  "what recording OpenMP, or every call of malloc, may take of a " \
 	  "thread's time: beyond it every Nth region or small block is " \
-	  "drawn, and calls of Python end; 0: no bound") \
+	  "drawn, no short wait or task, and calls of Python end; 0: no " \
+	  "bound") \
 	X(INT,    max_mb,     "MAX_MB", 0, 1 << 20, "400", "", "MIB",	\
 	  "text of one trace past which only totals go on; 0: no limit") \
 	X(INT,    max_parts,  "MAX_PARTS", 1, 64, "4", "", "N",		\

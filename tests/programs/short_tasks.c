@@ -45,6 +45,14 @@ static void compute(int rounds)
 		;
 }
 
+static void compute_for(double seconds)
+{
+	const double end = omp_get_wtime() + seconds;
+
+	while (omp_get_wtime() < end)
+		compute(1000);
+}
+
 static void one(void)
 {
 	atomic_fetch_add_explicit(&ran, 1, memory_order_relaxed);
@@ -175,7 +183,7 @@ static void some_long(long count)
 		{
 			one();
 			if (i % 100 == 0)
-				compute(400000);
+				compute_for(0.0002);
 		}
 	}
 }

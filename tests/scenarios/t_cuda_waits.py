@@ -64,7 +64,7 @@ def test_events_lie_on_lanes_of_their_own():
 
 def test_an_event_is_reached_when_the_work_before_it_is_done():
     late = 0
-    trace = on_gpu(STEPS, 1, SIMGPU_KERNEL_NS=3000000).trace
+    trace = on_gpu(STEPS, 1, SIMGPU_KERNEL_NS=30000000).trace
     kernels = trace.slices(cat="kernel")
     for mark in marks(trace):
         call = recordings(trace)[mark["args"]["correlation"]]

@@ -5,7 +5,7 @@ Just below it is silent; what other rules say there is not looked at.
 """
 
 import harness
-from harness import expect
+from harness import command, expect, expect_equal, traced
 from t_verdict import judged, made, rules, slice_, step_
 
 STEP = 1000
@@ -345,6 +345,29 @@ def test_many_short_gaps_are_slow_launches():
     long = found(lambda at, number: [event for i in range(20) for event in kernel(
         "gemm", at + 25 * i, 25)])
     expect("other code" in long["figure"], str(long))
+
+
+def test_what_follows_the_loop_is_no_slow_step():
+    """It lies in the last step where nothing marks the end: one that is cut tells
+    nothing of the others.  And the lane is the program's, though nothing else is on
+    it."""
+    run = traced("python3", "-c", "import ctypes, time; own = ctypes.CDLL(None)\n"
+                 "for i in range(60): own.traceprof_step_(); time.sleep(0.002)\n"
+                 "time.sleep(0.5)", env={"TRACEPROF_MALLOC": "off"})
+    steps_ = run.trace.slices("ProfilerStep#*")
+    expect_equal((len(steps_), max(steps_, key=lambda one: one["dur"])["name"]),
+                 (60, "ProfilerStep#59"))
+    said = command("report", run.trace.path).stdout
+    expect("Verdict: 59 steps" in said and "Steps: 60 (1 cut by the end)" in said, said)
+    expect("step 59" not in said and "traceprof writer" not in said, said)
+    lone = verdict_of_one_step()
+    expect("Verdict: 1 step" in lone and "Steps: 1, mean" in lone, lone)
+
+
+def verdict_of_one_step():
+    run = traced("python3", "-c", "import ctypes, time; own = ctypes.CDLL(None)\n"
+                 "own.traceprof_step_(); time.sleep(0.05)", env={"TRACEPROF_MALLOC": "off"})
+    return command("report", run.trace.path).stdout
 
 
 if __name__ == "__main__":

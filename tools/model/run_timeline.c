@@ -332,7 +332,9 @@ static void on_step(struct timeline *timeline, const struct trace_event *event,
 				     .dur_ns = event->dur_ns,
 				     .lane = lane,
 				     .live_bytes = -1};
+	const struct trace_value finished = trace_event_arg(event, "finished");
 
+	step.is_cut = trace_value_is(&finished, "false");
 	if (decimal_to_integer(name->text + STEP_CHARS, name->len - STEP_CHARS,
 			       &step.number))
 		return;

@@ -127,6 +127,7 @@ struct timeline_step {
 	int64_t number, start_ns, dur_ns;
 	uint32_t lane;
 	int64_t live_bytes; /* of the heap at its end; -1 not known */
+	bool is_cut;	    /* by the end of the recording */
 };
 
 /* The heap's size now and then. */

@@ -362,8 +362,16 @@ static size_t weigh(const struct timeline *timeline, uint32_t at)
 	return weight;
 }
 
+/* Our own isn't the program's. */
+static bool is_writer(struct timeline *timeline, uint32_t lane)
+{
+	const char *label = timeline_lane(timeline, lane)->label;
+
+	return label && !strncmp(label, "traceprof writer", 16);
+}
+
 /* The one that launches most, else the main thread, else the fullest. */
-static uint32_t busiest(const struct timeline *timeline)
+static uint32_t busiest(struct timeline *timeline)
 {
 	uint32_t best = 0;
 	size_t most = 0;
@@ -375,6 +383,8 @@ static uint32_t busiest(const struct timeline *timeline)
 			weight = timeline_lane(timeline, at)->launch_count;
 		else if (weight && is_main(timeline, at))
 			weight = SIZE_MAX;
+		else if (is_writer(timeline, at))
+			weight = 0;
 		if (weight > most) {
 			most = weight;
 			best = at;
@@ -468,7 +478,9 @@ static void choose_lane(struct split *split, struct timeline *timeline)
 	split->lane = split->has_steps
 			      ? thread_of(timeline, timeline->steps[0].lane)
 			      : busiest(timeline);
-	if (!timeline_lane(timeline, split->lane)->count)
+	if (!timeline_lane(timeline, split->lane)->count &&
+	    weigh(timeline, busiest(timeline)) &&
+	    !is_writer(timeline, busiest(timeline)))
 		split->lane = busiest(timeline);
 	if (!split->has_steps)
 		prefer_worker(split, timeline);
@@ -497,11 +509,21 @@ static void take_whole(struct split *split, const struct timeline *timeline,
 		.live_bytes = -1};
 }
 
+/* What follows the loop is in a last step that nothing ends. */
+static bool has_whole(const struct timeline *timeline)
+{
+	for (size_t at = 0; at < timeline->step_count; at++)
+		if (!timeline->steps[at].is_cut)
+			return true;
+	return false;
+}
+
 /* Those of one thread that don't overlap; one that crosses the thread's slices,
  * often the last, is on the lane beside it. */
 static void take_steps(struct split *split, const struct timeline *timeline,
 		       int64_t until_ns)
 {
+	const bool leaves_cut = has_whole(timeline);
 	int64_t last_ns = INT64_MIN;
 	const uint32_t thread =
 		timeline->step_count
@@ -517,7 +539,8 @@ static void take_steps(struct split *split, const struct timeline *timeline,
 		if ((step->lane != timeline->steps[0].lane &&
 		     thread_of(timeline, step->lane) != thread) ||
 		    step->start_ns < last_ns || end_ns > until_ns ||
-		    !step->dur_ns || end_ns <= timeline->began_ns)
+		    !step->dur_ns || end_ns <= timeline->began_ns ||
+		    (step->is_cut && leaves_cut))
 			continue;
 		last_ns = end_ns;
 		split->steps[split->count++] =

@@ -27,18 +27,27 @@ static void on_step(struct report *report, const struct trace_event *event)
 {
 	struct report_steps *steps = &report->steps;
 	const struct trace_value *name = &event->field[FIELD_NAME];
+	const struct trace_value finished = trace_event_arg(event, "finished");
+	const bool is_cut = trace_value_is(&finished, "false");
 	int64_t number;
 
 	if (decimal_to_integer(name->text + 13, name->len - 13, &number))
 		return;
-	if (!steps->count || event->dur_ns < steps->min_ns)
-		steps->min_ns = event->dur_ns;
-	if (!steps->count || event->dur_ns > steps->max_ns) {
-		steps->max_ns = event->dur_ns;
-		steps->slowest = number;
+	/* What follows the loop may be in one that is cut: it tells where there
+	 * is no other. */
+	if (!is_cut && steps->cut == steps->count)
+		steps->total_ns = steps->max_ns = 0;
+	if (!is_cut || steps->cut == steps->count) {
+		if (!steps->max_ns || event->dur_ns < steps->min_ns)
+			steps->min_ns = event->dur_ns;
+		if (!steps->max_ns || event->dur_ns > steps->max_ns) {
+			steps->max_ns = event->dur_ns;
+			steps->slowest = number;
+		}
+		saturate_into(&steps->total_ns, event->dur_ns);
 	}
 	steps->count++;
-	saturate_into(&steps->total_ns, event->dur_ns);
+	steps->cut += is_cut;
 }
 
 static void add_work(struct report_device *device, enum report_work work,

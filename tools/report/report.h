@@ -63,8 +63,9 @@ struct report_choice {
 
 struct report_steps {
 	int64_t count;
-	int64_t total_ns, min_ns, max_ns;
-	int64_t slowest; /* its number */
+	int64_t total_ns, min_ns, max_ns; /* of whole ones, if there are any */
+	int64_t slowest;		  /* its number */
+	int64_t cut; /* by the recording's end; in the count */
 };
 
 /* From [memory] events: of the heap, or of one GPU. */

@@ -83,18 +83,24 @@ static void print_head(const struct report *report, FILE *out)
 static void print_steps(const struct report *report, FILE *out)
 {
 	const struct report_steps *steps = &report->steps;
+	const int64_t whole = steps->count - steps->cut;
+	char cut[60] = "";
 
 	if (!steps->count)
 		return;
-	text_wrap_print(
-		out, 2,
-		"\nSteps: %" PRId64 ", mean %s, min %s, max %s (step %" PRId64
-		")\n",
-		steps->count,
-		quantity_time((double)steps->total_ns / (double)steps->count)
-			.text,
-		quantity_time((double)steps->min_ns).text,
-		quantity_time((double)steps->max_ns).text, steps->slowest);
+	if (steps->cut && whole)
+		snprintf(cut, sizeof(cut), " (%" PRId64 " cut by the end)",
+			 steps->cut);
+	text_wrap_print(out, 2,
+			"\nSteps: %" PRId64
+			"%s, mean %s, min %s, max %s (step %" PRId64 ")\n",
+			steps->count, cut,
+			quantity_time((double)steps->total_ns /
+				      (double)(whole ? whole : steps->count))
+				.text,
+			quantity_time((double)steps->min_ns).text,
+			quantity_time((double)steps->max_ns).text,
+			steps->slowest);
 }
 
 /* A time that may be an estimate. */
