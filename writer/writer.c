@@ -612,6 +612,7 @@ void writer_wake(void)
 void writer_forget(void)
 {
 	loader_forget();
+	writer_state_close(&writer.state);
 	memset(&writer, 0, sizeof(writer));
 	sources_forget();
 	pthread_mutex_init(&writer.lock, NULL);

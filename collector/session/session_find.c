@@ -68,11 +68,11 @@ static bool frame_is_whole(const struct session *session, uint64_t bytes)
 	       (state == SESSION_RUNNING || state == SESSION_ENDED);
 }
 
-/* Opens a file that must be a session of our own user: plain, one link. */
-static int open_own(const char *path, int flags, struct stat *status)
+/* Opens a file that must be a session of our own user: plain, one link.
+ * Between loader_enter() and loader_leave(). */
+static int open_own_inside(const char *path, int flags, struct stat *status)
 {
-	const int fd = descriptor_open_high(
-		path, flags | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK, 0);
+	const int fd = open(path, flags | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK);
 
 	if (fd < 0)
 		return -errno;
@@ -85,6 +85,18 @@ static int open_own(const char *path, int flags, struct stat *status)
 		close(fd);
 		return -EPERM;
 	}
+	return fd;
+}
+
+static int open_own(const char *path, int flags, struct stat *status)
+{
+	const bool keeps_forks_out = loader_enter();
+	int fd = open_own_inside(path, flags, status);
+
+	if (fd >= 0)
+		fd = descriptor_move_high(fd);
+	if (keeps_forks_out)
+		loader_leave();
 	return fd;
 }
 
@@ -315,45 +327,58 @@ void session_sweep(const char *path)
 	close(fd);
 }
 
-static bool looks_like_session(const char *name)
+static int looks_like_session(const struct dirent *entry)
 {
+	const char *name = entry->d_name;
 	const size_t len = strlen(name);
 
 	return len > 18 && !strncmp(name, "traceprof-", 10) &&
 	       !strcmp(name + len - 8, ".session");
 }
 
+static bool is_own(const char *path)
+{
+	const bool keeps_forks_out = loader_enter();
+	struct stat status;
+	const int fd = open_own_inside(path, O_RDONLY, &status);
+
+	if (fd >= 0)
+		close(fd);
+	if (keeps_forks_out)
+		loader_leave();
+	return fd >= 0;
+}
+
+/* A visit may take long, and a child that is forked meanwhile would have the
+ * folder open: its names first. */
+static int names_in(const char *folder, struct dirent ***names)
+{
+	const bool keeps_forks_out = loader_enter();
+	const int count = scandir(folder, names, looks_like_session, NULL);
+
+	if (keeps_forks_out)
+		loader_leave();
+	return count;
+}
+
 static int find_in(const char *folder,
 		   int (*visit)(const char *path, void *arg), void *arg)
 {
-	const int file =
-		folder && folder[0] == '/'
-			? descriptor_open_high(
-				  folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC, 0)
-			: -1;
-	DIR *entries = file >= 0 ? fdopendir(file) : NULL;
-	struct dirent *entry;
+	struct dirent **names = NULL;
+	const int count =
+		folder && folder[0] == '/' ? names_in(folder, &names) : 0;
 	int stop = 0;
 
-	if (!entries && file >= 0)
-		close(file);
-	if (!entries)
-		return 0;
-	while (!stop && (entry = readdir(entries))) {
+	for (int at = 0; at < count; at++) {
 		char path[SESSION_TEXT_BYTES];
-		struct stat status;
-		int fd;
 
-		if (!looks_like_session(entry->d_name))
-			continue;
-		log_format(path, sizeof(path), "%s/%s", folder, entry->d_name);
-		fd = open_own(path, O_RDONLY, &status);
-		if (fd < 0)
-			continue;
-		close(fd);
-		stop = visit(path, arg);
+		log_format(path, sizeof(path), "%s/%s", folder,
+			   names[at]->d_name);
+		free(names[at]);
+		if (!stop && is_own(path))
+			stop = visit(path, arg);
 	}
-	closedir(entries);
+	free(names);
 	return stop;
 }
 

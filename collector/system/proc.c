@@ -2,7 +2,6 @@
 /* proc.c - small readers of /proc and /sys/fs/cgroup. */
 #include "collector/system/proc.h"
 
-#include "collector/system/descriptor.h"
 #include "collector/system/loader.h"
 #include "collector/system/log.h"
 #include <dirent.h>
@@ -15,7 +14,7 @@
 #include <sys/utsname.h>
 #include <unistd.h>
 
-static long read_file(const char *path, char *text, size_t bytes)
+long proc_read_inside(const char *path, char *text, size_t bytes)
 {
 	const int fd = open(path, O_RDONLY | O_CLOEXEC);
 	size_t len = 0;
@@ -40,7 +39,7 @@ static long read_file(const char *path, char *text, size_t bytes)
 long proc_read(const char *path, char *text, size_t bytes)
 {
 	const bool keeps_forks_out = loader_enter();
-	const long len = read_file(path, text, bytes);
+	const long len = proc_read_inside(path, text, bytes);
 
 	if (keeps_forks_out)
 		loader_leave();
@@ -88,14 +87,14 @@ bool proc_io(uint64_t *read_bytes, uint64_t *disk_bytes)
 	return true;
 }
 
-unsigned int proc_numbers(const char *path, uint64_t *numbers,
-			  unsigned int most)
+unsigned int proc_numbers_inside(const char *path, uint64_t *numbers,
+				 unsigned int most)
 {
 	char text[128];
 	unsigned int count = 0;
 	bool is_in = false;
 
-	if (proc_read(path, text, sizeof(text)) < 0)
+	if (proc_read_inside(path, text, sizeof(text)) < 0)
 		return 0;
 	for (const char *at = text; *at; at++) {
 		const bool is_digit = *at >= '0' && *at <= '9';
@@ -106,6 +105,17 @@ unsigned int proc_numbers(const char *path, uint64_t *numbers,
 			numbers[count++] = parse_number(at);
 		is_in = is_digit;
 	}
+	return count;
+}
+
+unsigned int proc_numbers(const char *path, uint64_t *numbers,
+			  unsigned int most)
+{
+	const bool keeps_forks_out = loader_enter();
+	const unsigned int count = proc_numbers_inside(path, numbers, most);
+
+	if (keeps_forks_out)
+		loader_leave();
 	return count;
 }
 
@@ -155,7 +165,7 @@ static unsigned int add_started(int pid, int tid, int *pids, unsigned int count)
 	char path[64], text[4096];
 
 	log_format(path, sizeof(path), "/proc/%d/task/%d/children", pid, tid);
-	proc_read(path, text, sizeof(text));
+	proc_read_inside(path, text, sizeof(text));
 	for (const char *at = text;
 	     *at >= '0' && *at <= '9' && count < DESCENDANTS_MAX;) {
 		pids[count++] = (int)parse_number(at);
@@ -166,7 +176,7 @@ static unsigned int add_started(int pid, int tid, int *pids, unsigned int count)
 }
 
 /* Those of all of its threads.  Without opendir(), which allocates. */
-static unsigned int add_children(int pid, int *pids, unsigned int count)
+static unsigned int list_children(int pid, int *pids, unsigned int count)
 {
 	char path[64], entries[4096];
 	unsigned int looked = 0;
@@ -174,7 +184,7 @@ static unsigned int add_children(int pid, int *pids, unsigned int count)
 	int fd;
 
 	log_format(path, sizeof(path), "/proc/%d/task", pid);
-	fd = descriptor_open_high(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC, 0);
+	fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	if (fd < 0)
 		return count;
 	while (looked < PARENTS_MAX &&
@@ -194,6 +204,16 @@ static unsigned int add_children(int pid, int *pids, unsigned int count)
 		}
 	}
 	close(fd);
+	return count;
+}
+
+static unsigned int add_children(int pid, int *pids, unsigned int count)
+{
+	const bool keeps_forks_out = loader_enter();
+
+	count = list_children(pid, pids, count);
+	if (keeps_forks_out)
+		loader_leave();
 	return count;
 }
 
@@ -296,13 +316,22 @@ bool proc_has_argument_from(const char *begin)
 	return find_argument(begin, strlen(begin));
 }
 
-void proc_thread_name(uint32_t tid, char *text, size_t bytes)
+void proc_thread_name_inside(uint32_t tid, char *text, size_t bytes)
 {
 	char path[64];
 
 	log_format(path, sizeof(path), "/proc/self/task/%u/comm", tid);
-	proc_read(path, text, bytes);
+	proc_read_inside(path, text, bytes);
 	text[strcspn(text, "\n")] = '\0';
+}
+
+void proc_thread_name(uint32_t tid, char *text, size_t bytes)
+{
+	const bool keeps_forks_out = loader_enter();
+
+	proc_thread_name_inside(tid, text, bytes);
+	if (keeps_forks_out)
+		loader_leave();
 }
 
 /* --- limits of cgroups ---------------------------------------------------- */

@@ -13,6 +13,12 @@
 /* Reads a small file whole, NUL-terminated.  Length or -errno. */
 long proc_read(const char *path, char *text, size_t bytes);
 
+/* As those without the word, between loader_enter() and loader_leave(). */
+long proc_read_inside(const char *path, char *text, size_t bytes);
+unsigned int proc_numbers_inside(const char *path, uint64_t *numbers,
+				 unsigned int most);
+void proc_thread_name_inside(uint32_t tid, char *text, size_t bytes);
+
 /* False: what is opened now gets the number of stdin, stdout or stderr.  A
  * program that has closed one counts on getting it with what it opens next, or
  * asks whether it is there: who looks again and again asks this first. */

@@ -3,7 +3,7 @@
 #include "preload/sample/pool_note.h"
 
 #include "collector/system/clock.h"
-#include "collector/system/descriptor.h"
+#include "collector/system/loader.h"
 #include "collector/system/log.h"
 #include "collector/system/proc.h"
 #include <dirent.h>
@@ -86,7 +86,7 @@ static void look_at(uint32_t tid)
 	char path[64];
 
 	log_format(path, sizeof(path), "/proc/self/task/%u/schedstat", tid);
-	if (!task || proc_numbers(path, numbers, 2) != 2)
+	if (!task || proc_numbers_inside(path, numbers, 2) != 2)
 		return;
 	now = clock_monotonic_ns();
 	wanted = numbers[0] + numbers[1];
@@ -99,7 +99,7 @@ static void look_at(uint32_t tid)
 	task->ran_ns = numbers[0];
 	task->wanted_ns = wanted;
 	task->seen_ns = now;
-	proc_thread_name(tid, task->name, sizeof(task->name));
+	proc_thread_name_inside(tid, task->name, sizeof(task->name));
 }
 
 static void add(struct sums *sums, const struct task *task)
@@ -121,8 +121,9 @@ static void add(struct sums *sums, const struct task *task)
 static void look(void)
 {
 	_Alignas(8) char entries[ENTRY_BYTES];
-	const int fd = descriptor_open_high(
-		"/proc/self/task", O_RDONLY | O_DIRECTORY | O_CLOEXEC, 0);
+	const bool keeps_forks_out = loader_enter();
+	const int fd =
+		open("/proc/self/task", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	long bytes;
 
 	while (fd >= 0 && (bytes = syscall(SYS_getdents64, fd, entries,
@@ -138,6 +139,8 @@ static void look(void)
 	}
 	if (fd >= 0)
 		close(fd);
+	if (keeps_forks_out)
+		loader_leave();
 }
 
 void pool_note_poll(void)

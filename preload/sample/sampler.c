@@ -9,7 +9,7 @@
  */
 #include "preload/sample/sampler.h"
 
-#include "collector/system/descriptor.h"
+#include "collector/system/loader.h"
 #include "collector/system/log.h"
 #include "collector/system/proc.h"
 #include "preload/process/hook.h"
@@ -532,8 +532,7 @@ static void look(void)
 		look_at((uint32_t)getpid(), writer);
 		return;
 	}
-	fd = descriptor_open_high("/proc/self/task",
-				  O_RDONLY | O_DIRECTORY | O_CLOEXEC, 0);
+	fd = open("/proc/self/task", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	if (fd < 0)
 		return;
 	sampler.looks++;
@@ -614,6 +613,7 @@ bool sampler_start(struct session *session)
 void sampler_poll(void)
 {
 	const uint64_t now = clock_monotonic_ns();
+	bool keeps_forks_out;
 
 	if (!sampler_is_on()) {
 		/* The last round, of a recording that has ended. */
@@ -631,7 +631,10 @@ void sampler_poll(void)
 	sample_stack_poll(sampler.session);
 	if (!sampler.looked_ns || now - sampler.looked_ns >= LOOK_EACH_NS) {
 		sampler.looked_ns = now;
+		keeps_forks_out = loader_enter();
 		look();
+		if (keeps_forks_out)
+			loader_leave();
 	}
 	turn_all(gate_wants());
 	count_all();

@@ -170,3 +170,11 @@ uint64_t writer_state_begin(struct writer_state *state,
 		       ? window->start_ticks
 		       : event->start_ticks;
 }
+
+void writer_state_close(struct writer_state *state)
+{
+	if (state->file.is_open)
+		output_close(&state->file.trace.output);
+	if (state->spool.is_open)
+		output_close(&state->spool.output);
+}

@@ -228,4 +228,7 @@ enum event_place writer_state_place(struct writer_state *state, uint64_t ticks);
 uint64_t writer_state_begin(struct writer_state *state,
 			    const struct event *event);
 
+/* In a forked child, which may want the numbers of its parent's files. */
+void writer_state_close(struct writer_state *state);
+
 #endif
