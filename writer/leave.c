@@ -61,7 +61,7 @@ static uint64_t read_resident(void)
 
 static uint64_t resident_bytes(void)
 {
-	const bool keeps_forks_out = loader_enter();
+	const bool keeps_forks_out = loader_enter_soon();
 	const uint64_t bytes = read_resident();
 
 	if (keeps_forks_out)

@@ -90,7 +90,7 @@ static int open_own_inside(const char *path, int flags, struct stat *status)
 
 static int open_own(const char *path, int flags, struct stat *status)
 {
-	const bool keeps_forks_out = loader_enter();
+	const bool keeps_forks_out = loader_enter_soon();
 	int fd = open_own_inside(path, flags, status);
 
 	if (fd >= 0)
@@ -338,7 +338,7 @@ static int looks_like_session(const struct dirent *entry)
 
 static bool is_own(const char *path)
 {
-	const bool keeps_forks_out = loader_enter();
+	const bool keeps_forks_out = loader_enter_soon();
 	struct stat status;
 	const int fd = open_own_inside(path, O_RDONLY, &status);
 
@@ -353,7 +353,7 @@ static bool is_own(const char *path)
  * folder open: its names first. */
 static int names_in(const char *folder, struct dirent ***names)
 {
-	const bool keeps_forks_out = loader_enter();
+	const bool keeps_forks_out = loader_enter_soon();
 	const int count = scandir(folder, names, looks_like_session, NULL);
 
 	if (keeps_forks_out)

@@ -144,7 +144,7 @@ static int map_opened(struct session *session, const char *folder)
 
 static int map_file(struct session *session, const char *folder)
 {
-	const bool keeps_forks_out = loader_enter();
+	const bool keeps_forks_out = loader_enter_soon();
 	const int rc = map_opened(session, folder);
 
 	if (keeps_forks_out)

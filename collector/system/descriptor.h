@@ -43,7 +43,7 @@ static inline int descriptor_move_high(int fd)
 static inline int descriptor_open_high(const char *path, int flags,
 				       unsigned int mode)
 {
-	const bool keeps_forks_out = loader_enter();
+	const bool keeps_forks_out = loader_enter_soon();
 	int fd = open(path, flags, mode);
 	const int failure = errno;
 

@@ -11,6 +11,7 @@
 
 #define PAUSE_NS     1000000
 #define PAUSES	     200
+#define SOON_PAUSES  20
 #define START_ROUNDS 10
 /* From a thread's last words to where the kernel counts it no more. */
 #define END_NS	     UINT64_C(200000000)
@@ -23,27 +24,37 @@ static _Atomic int starting;	 /* of those, not counted yet */
 
 /* Each side first says what it does and then looks at the other: sequentially
  * consistent, so at least one of two that meet sees the other. */
-static bool wait_for(_Atomic int *count)
+static bool wait_for(_Atomic int *count, int pauses)
 {
 	const struct timespec pause = {0, PAUSE_NS};
 
 	/* The function would be a point of cancellation, inside of fork(). */
-	for (int i = 0; i < PAUSES && atomic_load(count) > 0; i++)
+	for (int i = 0; i < pauses && atomic_load(count) > 0; i++)
 		syscall(SYS_nanosleep, &pause, NULL);
 	return atomic_load(count) <= 0;
 }
 
-bool loader_enter(void)
+static bool enter(int pauses)
 {
-	for (int i = 0; i < PAUSES; i++) {
+	for (int i = 0; i < pauses; i++) {
 		atomic_fetch_add(&inside, 1);
 		if (!atomic_load(&forks))
 			return true;
 		atomic_fetch_sub(&inside, 1);
-		if (!wait_for(&forks))
+		if (!wait_for(&forks, pauses))
 			return false;
 	}
 	return false;
+}
+
+bool loader_enter(void)
+{
+	return enter(PAUSES);
+}
+
+bool loader_enter_soon(void)
+{
+	return enter(SOON_PAUSES);
 }
 
 void loader_leave(void)
@@ -54,9 +65,9 @@ void loader_leave(void)
 void loader_before_fork(void)
 {
 	atomic_fetch_add(&forks, 1);
-	wait_for(&inside);
+	wait_for(&inside, PAUSES);
 	/* It only has to get a processor. */
-	for (int i = 0; i < START_ROUNDS && !wait_for(&starting); i++)
+	for (int i = 0; i < START_ROUNDS && !wait_for(&starting, PAUSES); i++)
 		;
 }
 

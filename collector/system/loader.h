@@ -36,12 +36,14 @@ bool background_is_ending(void);  /* and one has left just now */
 void background_enter(void);
 void background_leave(void);
 
-/* Around calls into the loader, and around files that are open for a moment.
- * Who entered again could meet a fork, and each would wait for the other for
- * 0.2 s.  False: not now, a fork goes on and on; then there is nothing to
- * leave.  What a program's own thread can't do without is done all the same,
- * and what a file is opened for. */
+/* Around calls into the loader.  Who entered again could meet a fork, and each
+ * would wait for the other for 0.2 s.  False: not now, a fork goes on and on;
+ * then there is nothing to leave.  A hook on a program's own thread, which
+ * can't do without, goes in all the same. */
 bool loader_enter(void);
+/* Around a file that is open for a moment, which is opened all the same.  Waits
+ * no longer than 20 ms: descriptors are the first that a fork copies. */
+bool loader_enter_soon(void);
 void loader_leave(void);
 
 /* Where a file that is loaded lies, from the first byte of its segments to the

@@ -38,7 +38,7 @@ long proc_read_inside(const char *path, char *text, size_t bytes)
 
 long proc_read(const char *path, char *text, size_t bytes)
 {
-	const bool keeps_forks_out = loader_enter();
+	const bool keeps_forks_out = loader_enter_soon();
 	const long len = proc_read_inside(path, text, bytes);
 
 	if (keeps_forks_out)
@@ -111,7 +111,7 @@ unsigned int proc_numbers_inside(const char *path, uint64_t *numbers,
 unsigned int proc_numbers(const char *path, uint64_t *numbers,
 			  unsigned int most)
 {
-	const bool keeps_forks_out = loader_enter();
+	const bool keeps_forks_out = loader_enter_soon();
 	const unsigned int count = proc_numbers_inside(path, numbers, most);
 
 	if (keeps_forks_out)
@@ -209,7 +209,7 @@ static unsigned int list_children(int pid, int *pids, unsigned int count)
 
 static unsigned int add_children(int pid, int *pids, unsigned int count)
 {
-	const bool keeps_forks_out = loader_enter();
+	const bool keeps_forks_out = loader_enter_soon();
 
 	count = list_children(pid, pids, count);
 	if (keeps_forks_out)
@@ -327,7 +327,7 @@ void proc_thread_name_inside(uint32_t tid, char *text, size_t bytes)
 
 void proc_thread_name(uint32_t tid, char *text, size_t bytes)
 {
-	const bool keeps_forks_out = loader_enter();
+	const bool keeps_forks_out = loader_enter_soon();
 
 	proc_thread_name_inside(tid, text, bytes);
 	if (keeps_forks_out)

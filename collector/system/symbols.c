@@ -66,7 +66,7 @@ static const char *map_opened(const char *path, size_t *bytes)
 
 static const char *map_file(const char *path, size_t *bytes)
 {
-	const bool keeps_forks_out = loader_enter();
+	const bool keeps_forks_out = loader_enter_soon();
 	const char *file = map_opened(path, bytes);
 
 	if (keeps_forks_out)

@@ -121,7 +121,7 @@ static void add(struct sums *sums, const struct task *task)
 static void look(void)
 {
 	_Alignas(8) char entries[ENTRY_BYTES];
-	const bool keeps_forks_out = loader_enter();
+	const bool keeps_forks_out = loader_enter_soon();
 	const int fd =
 		open("/proc/self/task", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	long bytes;

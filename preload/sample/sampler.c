@@ -631,7 +631,7 @@ void sampler_poll(void)
 	sample_stack_poll(sampler.session);
 	if (!sampler.looked_ns || now - sampler.looked_ns >= LOOK_EACH_NS) {
 		sampler.looked_ns = now;
-		keeps_forks_out = loader_enter();
+		keeps_forks_out = loader_enter_soon();
 		look();
 		if (keeps_forks_out)
 			loader_leave();

@@ -63,6 +63,6 @@ int main(int argc, char **argv)
 		numbers += WEXITSTATUS(status) / 16;
 		counts += WEXITSTATUS(status) % 16;
 	}
-	printf("%.3f %.0f\n", (double)numbers / forks, (double)counts / forks);
+	printf("%.2f %.0f\n", (double)numbers / forks, (double)counts / forks);
 	return 0;
 }

@@ -48,7 +48,7 @@ static uint64_t runnable(void)
 /* The C library opens a file for it. */
 static unsigned int online(void)
 {
-	const bool keeps_forks_out = loader_enter();
+	const bool keeps_forks_out = loader_enter_soon();
 	const unsigned int count = (unsigned int)sysconf(_SC_NPROCESSORS_ONLN);
 
 	if (keeps_forks_out)

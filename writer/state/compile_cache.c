@@ -77,7 +77,7 @@ static const char *read_file(struct compile_cache *cache, const char *path)
 
 const char *compile_cache_read(struct compile_cache *cache, const char *path)
 {
-	const bool keeps_forks_out = loader_enter();
+	const bool keeps_forks_out = loader_enter_soon();
 	const char *text = read_file(cache, path);
 
 	if (keeps_forks_out)
