@@ -253,7 +253,7 @@ def test_a_killed_run_adds_up():
         for mode in MODES:
             run = traced(program, "kill", COUNT, env=THIN | mode, check=False)
             expect_equal(run.status, -signal.SIGKILL, "status")
-            forget_libomp(run.trace.pid)
+            forget_libomp(run.pid)
             command("recover", run.folder)
             events = run.trace.meta["events"]
             kinds = run.trace.meta["written_by_kind"]
