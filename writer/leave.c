@@ -97,13 +97,14 @@ static uint64_t allowed_in_all_ns(const struct writer_state *state)
 	return min_u64(max_u64(ran / SHARE, SHORT_NS), LONG_NS);
 }
 
-/* How long what is left may take now. */
+/* How long what is left may take now.  What takes less than to leave it does is
+ * never left, however late we are. */
 static uint64_t allowed_ns(const struct writer_state *state)
 {
 	const uint64_t past = clock_monotonic_ns() - state->ends_since_ns;
+	const uint64_t all = allowed_in_all_ns(state);
 
-	return allowed_in_all_ns(state) -
-	       min_u64(past, allowed_in_all_ns(state));
+	return max_u64(all - min_u64(past, all), all / PART_OF);
 }
 
 /* Of so many events those that TRACEPROF_MAX_MB lets into the files, at most;
