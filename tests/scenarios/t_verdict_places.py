@@ -239,5 +239,21 @@ def test_thinned_regions_count_as_all_that_were_seen():
     expect(verdict(path) in whole, verdict(path), whole)
 
 
+def test_critical_sections_of_which_none_is_drawn_count():
+    """Each of their waits was short; they are in the sums."""
+    events = [step_(0, 0, 100000)]
+    for region in range(1, 11):
+        events += team(region * 8000, region, 7000, 2000, dur=7000)
+    row = {"sampled": "none", "drawn": 0, "min_us": 0.1, "max_us": 0.9}
+    path = made(events, {"sampled": [
+        row | {"name": "critical wait", "omp": "wait", "seen": 90000, "thinned": 90000,
+               "total_us": 20000},
+        row | {"name": "critical", "omp": "held", "seen": 90000, "thinned": 90000,
+               "total_us": 60000}]})
+    said = verdict(path)
+    expect("threads wait 20.00 ms for each other in critical wait (90000 times)" in said
+           and "use reduction or atomic" in said, said)
+
+
 if __name__ == "__main__":
     harness.main()

@@ -245,6 +245,9 @@ bool timeline_is_runtime(const char *name);
 /* Is it a library's loop in which a thread does nothing but wait for work? */
 bool timeline_is_spin(const char *name);
 
+/* Of an OpenMP wait's name: for what one thread at a time may have. */
+bool timeline_is_team_lock(const char *wait);
+
 /* Waits for locks on a lane. */
 size_t timeline_lock_waits(const struct timeline *timeline, uint32_t lane);
 enum host_kind timeline_host_kind(const struct trace_event *event,

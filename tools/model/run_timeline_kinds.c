@@ -83,12 +83,17 @@ bool timeline_is_lock(const char *name)
 	return begins(name, "wait: ") && has(name, locks);
 }
 
-static enum host_kind kind_of_omp(const struct trace_event *event,
-				  const char *part)
+bool timeline_is_team_lock(const char *wait)
 {
 	static const char *const locks[] = {"critical", "ordered", "atomic",
 					    "lock", NULL};
 
+	return has(wait, locks);
+}
+
+static enum host_kind kind_of_omp(const struct trace_event *event,
+				  const char *part)
+{
 	int64_t team = 0;
 
 	/* Who is alone waits for nobody, and has no share of its own. */
@@ -98,8 +103,9 @@ static enum host_kind kind_of_omp(const struct trace_event *event,
 			       : HOST_OMP_TEAM;
 	if (strncmp(part, "wait", 4) != 0)
 		return HOST_OMP;
-	return has(event->field[FIELD_NAME].text, locks) ? HOST_OMP_LOCK
-							 : HOST_OMP_WAIT;
+	return timeline_is_team_lock(event->field[FIELD_NAME].text)
+		       ? HOST_OMP_LOCK
+		       : HOST_OMP_WAIT;
 }
 
 enum host_kind timeline_host_kind(const struct trace_event *event,
