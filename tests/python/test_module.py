@@ -11,6 +11,7 @@ import traceprof
 
 MANUAL = (traceprof.is_preloaded()
           and os.environ.get("TRACEPROF_STEP") != "auto")
+STEPS = os.environ.get("TRACEPROF_STEP") != "manual"
 
 
 def names(path):
@@ -119,6 +120,12 @@ class Windows(unittest.TestCase):
         for name in absent:
             self.assertNotIn(name, seen)
 
+    def check_steps(self, path, count):
+        """As many as were asked for, the last one too."""
+        if MANUAL and STEPS:
+            steps = [name for name in names(path) if name.startswith("ProfilerStep#")]
+            self.assertEqual(len(steps), count, steps)
+
     def test_profile_trace(self):
         with traceprof.scope("before"):
             pass
@@ -220,6 +227,7 @@ class Windows(unittest.TestCase):
                 prof.step()
         self.assertEqual(len(paths), 1)
         self.check(paths[0], ["turn 1", "turn 2"], ["turn 0", "turn 3"])
+        self.check_steps(paths[0], 2)
 
     def test_profile_with_a_handler_of_a_guide(self):
         seen = []
@@ -259,6 +267,7 @@ class Windows(unittest.TestCase):
             with traceprof.scope(f"of some {number}"):
                 pass
         self.check(window.result(), ["of some 0", "of some 1"], ["of some 2"])
+        self.check_steps(window.result(), 2)
 
     def test_profiler(self):
         profiler = traceprof.Profiler(self.folder.name, 1, 2)
@@ -270,6 +279,7 @@ class Windows(unittest.TestCase):
         self.assertEqual(profiler.step_number, 5)
         self.check(profiler.result(), ["step 1", "work 1", "step 2", "work 2"],
                    ["work 0", "work 3"])
+        self.check_steps(profiler.result(), 2)
         with self.assertRaises(ValueError):
             traceprof.Profiler(num_steps=0)
 
