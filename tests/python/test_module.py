@@ -1,11 +1,14 @@
 # SPDX-License-Identifier: MIT
 """The Python module, with the library or without: the same results."""
 
+import asyncio
+import functools
 import gzip
 import json
 import os
 import tempfile
 import unittest
+import warnings
 
 import traceprof
 
@@ -59,6 +62,40 @@ class Calls(unittest.TestCase):
                 self.assertIs(traceprof.scope("never")(one), one)
             with self.assertWarnsRegex(RuntimeWarning, "its result later"):
                 self.assertIs(traceprof.profile_function(one), one)
+
+    def test_scopes_that_cross_are_said(self):
+        """Tasks that take turns leave them in another order than they entered."""
+        async def task(name, seconds):
+            with traceprof.scope(name):
+                await asyncio.sleep(seconds)
+
+        async def both():
+            await asyncio.gather(task("short", 0.001), task("long", 0.02))
+
+        with self.assertWarnsRegex(RuntimeWarning, "'short' ended before"):
+            asyncio.run(both())
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            with traceprof.scope("around"):
+                with traceprof.scope("around"):
+                    pass
+
+    def test_what_has_no_name_is_called_all_the_same(self):
+        class Adder:
+            def __call__(self, number):
+                return number + 1
+
+        self.assertEqual(traceprof.profile_function(functools.partial(int, "3"))(), 3)
+        self.assertEqual(traceprof.profile_function(Adder())(3), 4)
+        self.assertEqual(traceprof.scope("adds")(Adder())(3), 4)
+        traceprof.benchmark_function(Adder(), 3, num_iterations=1)
+
+    def test_benchmark_of_what_comes_later(self):
+        def numbers():
+            yield 1
+
+        with self.assertWarnsRegex(RuntimeWarning, "calls alone are measured"):
+            traceprof.benchmark_function(numbers, num_iterations=1)
 
     def test_benchmark(self):
         seen = []
