@@ -91,6 +91,9 @@ def test_what_is_not_recorded_is_not_called_code():
     said = verdict(made(region + [slice_("f [omp parallel #1]", 9900, 100, omp="parallel",
                                          region=2, team=1)], {"options": {"SAMPLE": "0"}}))
     expect("98.0 % outside of what is recorded" in said, said)
+    said = verdict(made([slice_("aten::add", 0, 3000), slice_("aten::mul", 9500, 500)],
+                        {"options": {"SAMPLE": "0"}}))
+    expect("65.0 % outside of what is recorded, 35.0 % host code" in said, said)
 
 
 # --- waits --------------------------------------------------------------------

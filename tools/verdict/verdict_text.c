@@ -54,7 +54,8 @@ static unsigned int add_line(struct text_buffer *lines, unsigned int indent,
 }
 
 struct part {
-	enum share share;
+	unsigned int at; /* what it was counted as */
+	const char *text;
 	double ns;
 };
 
@@ -64,21 +65,20 @@ static int compare_parts(const void *left, const void *right)
 
 	if (a->ns != b->ns)
 		return a->ns > b->ns ? -1 : 1;
-	return (int)a->share - (int)b->share;
+	return (int)a->at - (int)b->at;
 }
 
-/* Of most of it nobody knows whether it is code or waits. */
-static const char *host_text(const struct verdict_facts *facts)
+/* Of the host's code what nobody knows, whether it is code or waits, where that
+ * is most of the time; else 0. */
+static double unknown_ns(const struct verdict_facts *facts)
 {
 	const struct split *split = &facts->split;
 
-	if (split->uses_gpu)
-		return "host-bound";
-	return !facts->metadata->sample &&
+	return !split->uses_gpu && !facts->metadata->sample &&
 			       (double)split->unseen_ns >
 				       UNSEEN_MIN * (double)split->total_ns
-		       ? "outside of what is recorded"
-		       : split_share_text(SHARE_HOST);
+		       ? (double)split->unseen_ns
+		       : 0;
 }
 
 /* "61.0 % GPU busy, 20.0 % host code, ..." */
@@ -88,24 +88,27 @@ static unsigned int add_split(struct text_buffer *lines,
 {
 	const struct split *split = &verdict->facts.split;
 	const double total = (double)split->total_ns;
-	struct part parts[SHARE_COUNT];
+	struct part parts[SHARE_COUNT + 1];
 	struct text_buffer text = {0};
 	unsigned int count;
 
 	for (unsigned int at = 0; at < SHARE_COUNT; at++)
-		parts[at] =
-			(struct part){(enum share)at, (double)split->ns[at]};
-	qsort(parts, SHARE_COUNT, sizeof(parts[0]), compare_parts);
+		parts[at] = (struct part){at, split_share_text((enum share)at),
+					  (double)split->ns[at]};
+	parts[SHARE_COUNT] =
+		(struct part){SHARE_COUNT, "outside of what is recorded",
+			      unknown_ns(&verdict->facts)};
+	parts[SHARE_HOST].ns -= parts[SHARE_COUNT].ns;
+	if (split->uses_gpu)
+		parts[SHARE_HOST].text = "host-bound";
+	qsort(parts, SHARE_COUNT + 1, sizeof(parts[0]), compare_parts);
 	text_buffer_cut(&text, 0);
-	for (unsigned int at = 0; at < SHARE_COUNT; at++)
+	for (unsigned int at = 0; at <= SHARE_COUNT; at++)
 		if (parts[at].ns >= NAMED_MIN * total)
 			text_buffer_format(
 				&text, "%s%s%.1f %% %s", at ? ", " : "",
 				split->is_estimated ? "~" : "",
-				100 * parts[at].ns / total,
-				parts[at].share == SHARE_HOST
-					? host_text(&verdict->facts)
-					: split_share_text(parts[at].share));
+				100 * parts[at].ns / total, parts[at].text);
 	count = text_wrap_add(lines, text.data, 2, columns);
 	text_buffer_free(&text);
 	return count;
