@@ -96,6 +96,15 @@ def test_what_is_not_recorded_is_not_called_code():
     expect("65.0 % outside of what is recorded, 35.0 % host code" in said, said)
 
 
+def test_what_comes_before_the_first_slice_is_not_judged():
+    """What is imported and loaded, mostly; the verdict doesn't call the rest the whole."""
+    trace = slice_("PyTorch Profiler (0)", 1000, 10000, cat="Trace")
+    for start, wanted in ((4000, "of the recording from its first slice on, 7.000 ms of 10.00 ms:"),
+                          (1050, "of the whole recording, 9.950 ms:")):
+        said = verdict(made([trace, slice_("aten::add", start, 5000)], OURS))
+        expect(f"so this is {wanted}" in said, said)
+
+
 # --- waits --------------------------------------------------------------------
 
 def test_a_sleep_is_as_long_as_the_program_wants_it():
