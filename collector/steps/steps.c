@@ -496,21 +496,37 @@ static bool has_places(struct window_state *state)
 	return false;
 }
 
-/* What the thread that steps ends by hand holds the step that is running, up to
- * here: its file may be whole before the next one begins.  What is kept for the
- * flight recorder has all of it. */
-static void end_running_step(struct session *session, struct thread *thread)
+/* A file that ends here by hand holds the step that is running, up to here,
+ * where the thread that steps says so: it may be whole before the next one
+ * begins.  What is kept for the flight recorder has all of it. */
+static void end_running_step(struct session *session, struct thread *thread,
+			     uint64_t least_ticks)
 {
 	struct window_state *state = &session->head->windows;
 	const int64_t steps = load_relaxed(&state->steps);
+	const uint64_t now = clock_ticks();
 
 	if (!steps || !state->step_start_ticks || !thread ||
 	    thread->tid != load_relaxed(&state->step_tid) ||
 	    !window_is_open(state) || session->head->flight.is_on)
 		return;
-	record_step(state, thread, steps - 1, clock_ticks(),
-		    outer_of(session, thread), EVENT_UNFINISHED);
+	/* Of steps that the program doesn't mark nobody said that one ends. */
+	if (now - state->step_start_ticks >= least_ticks)
+		record_step(state, thread, steps - 1, now,
+			    outer_of(session, thread),
+			    steps_source() == STEP_API ? 0 : EVENT_UNFINISHED);
 	state->step_start_ticks = 0;
+}
+
+/* A window that begins sooner after a step did begins with it, so to say: no
+ * step of so little lies before it. */
+static uint64_t barely_begun(const struct session *session)
+{
+	const uint64_t longest =
+		load_relaxed(&session->head->windows.longest_step_ticks);
+
+	return min_u64(longest / 16,
+		       clock_ticks_per_second(&session->head->clock) / 20000);
 }
 
 int steps_start_window(struct session *session, struct thread *thread,
@@ -527,7 +543,7 @@ int steps_start_window(struct session *session, struct thread *thread,
 		if (becomes_own(&was))
 			end_search(&session->head->search);
 		is_cut = true;
-		end_running_step(session, thread);
+		end_running_step(session, thread, barely_begun(session));
 		close_window(session, clock_ticks(),
 			     load_relaxed(&state->steps) - 1);
 	}
@@ -542,7 +558,7 @@ int steps_stop_window(struct session *session, struct thread *thread)
 	int rc;
 
 	if (load_relaxed(&session->head->windows.is_manual))
-		end_running_step(session, thread);
+		end_running_step(session, thread, 0);
 	rc = manual_stop(session);
 	if (!rc && is_cut)
 		open_window(session, clock_ticks(), -1);
