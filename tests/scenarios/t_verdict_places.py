@@ -105,6 +105,22 @@ def test_what_comes_before_the_first_slice_is_not_judged():
         expect(f"so this is {wanted}" in said, said)
 
 
+def test_batches_that_come_in_bursts_are_typical():
+    """Of two workers' batches one waits for both, and the next for neither: half of the
+    steps are no outliers, and what they wait isn't left out."""
+    events, at = threads_(700), 0
+    for number, wait in enumerate([16000, 100, 17000, 100, 500, 16000] * 4):
+        events += [step_(number, at, wait + 1000),
+                   slice_("enumerate(DataLoader)#_Iter.__next__", at + 1, wait,
+                          cat="user_annotation"),
+                   slice_("aten::addmm", at + wait + 2, 900)]
+        at += wait + 1000
+    path = made(events, {"options": {"SAMPLE": "0"}})
+    starved = found(path, "data-starved")
+    expect(abs(starved["saved_ns"] / 24 / 8283000 - 1) < 0.02, starved)
+    expect_equal(judged(path)["step"]["typical"], 24, "typical steps")
+
+
 # --- waits --------------------------------------------------------------------
 
 def test_a_sleep_is_as_long_as_the_program_wants_it():
