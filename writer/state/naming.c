@@ -249,6 +249,13 @@ static void show(struct naming *naming, struct code_name *name,
 	name->shown_len = folded.len;
 }
 
+struct frame_name naming_frame(const struct code_name *name)
+{
+	return name->len > FOLDED_NAME_MAX
+		       ? (struct frame_name){name->shown, name->shown_len}
+		       : (struct frame_name){name->function, name->len};
+}
+
 static void set_function(struct naming *naming, struct code_name *name,
 			 const char *text)
 {
