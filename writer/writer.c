@@ -647,7 +647,7 @@ int writer_totals(void (*total)(const struct writer_total *, void *arg),
 	struct thread *was = thread_busy();
 	struct label *const *sorted;
 	int cancels, rc = -ETIMEDOUT;
-	size_t count = 0;
+	size_t count;
 
 	/* total() may be a point of cancellation. */
 	pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancels);
@@ -655,6 +655,7 @@ int writer_totals(void (*total)(const struct writer_total *, void *arg),
 		goto out;
 	pthread_mutex_lock(&writer.lock);
 	count = totals_sort(&writer.state.totals, false, &sorted);
+	rc = 0;
 	for (size_t i = 0; i < count; i++) {
 		const struct label *label = sorted[i];
 		const struct writer_total one = {
@@ -666,10 +667,12 @@ int writer_totals(void (*total)(const struct writer_total *, void *arg),
 			.max_ns = label->run.max_ns,
 		};
 
+		if (event_is_block(label->kind))
+			continue;
 		total(&one, arg);
+		rc++;
 	}
 	pthread_mutex_unlock(&writer.lock);
-	rc = (int)count;
 out:
 	pthread_setcancelstate(cancels, &cancels);
 	thread_unbusy(was);

@@ -525,6 +525,13 @@ static inline bool event_is_on_lane(unsigned int kind)
 	       kind == EVENT_PYTHON;
 }
 
+/* Memory that is taken or given back: no time, and one name for both. */
+static inline bool event_is_block(unsigned int kind)
+{
+	return kind == EVENT_HEAP_ALLOC || kind == EVENT_HEAP_FREE ||
+	       kind == EVENT_MAP || kind == EVENT_ALLOCATOR;
+}
+
 /* Comes from CUPTI, through a ring of the writer's own; or a sample. */
 static inline bool event_is_gpu(unsigned int kind)
 {

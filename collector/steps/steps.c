@@ -266,10 +266,10 @@ void steps_mark(struct session *session, struct thread *thread, uint64_t ticks)
 	step = load_relaxed(&state->steps);
 	thread_drop_left(thread, __builtin_frame_address(0));
 	outer = outer_of(session, thread);
-	if (!is_first_live(session, ticks) && step &&
+	if (!is_first_live(session, ticks) && step && state->step_start_ticks &&
 	    steps_are_recorded(session))
 		record_step(state, thread, step - 1, ticks, outer, 0);
-	/* 0: the writer knew of the steps before. */
+	/* 0: the writer knew of the steps before, or it has ended already. */
 	if (step && state->step_start_ticks &&
 	    ticks - state->step_start_ticks >
 		    load_relaxed(&state->longest_step_ticks))
@@ -496,7 +496,41 @@ static bool has_places(struct window_state *state)
 	return false;
 }
 
-int steps_start_window(struct session *session, const char *name)
+/* A file that ends here by hand holds the step that is running, up to here,
+ * where the thread that steps says so: it may be whole before the next one
+ * begins.  What is kept for the flight recorder has all of it. */
+static void end_running_step(struct session *session, struct thread *thread,
+			     uint64_t least_ticks)
+{
+	struct window_state *state = &session->head->windows;
+	const int64_t steps = load_relaxed(&state->steps);
+	const uint64_t now = clock_ticks();
+
+	if (!steps || !state->step_start_ticks || !thread ||
+	    thread->tid != load_relaxed(&state->step_tid) ||
+	    !window_is_open(state) || session->head->flight.is_on)
+		return;
+	/* Of steps that the program doesn't mark nobody said that one ends. */
+	if (now - state->step_start_ticks >= least_ticks)
+		record_step(state, thread, steps - 1, now,
+			    outer_of(session, thread),
+			    steps_source() == STEP_API ? 0 : EVENT_UNFINISHED);
+	state->step_start_ticks = 0;
+}
+
+/* A window that begins sooner after a step did begins with it, so to say: no
+ * step of so little lies before it. */
+static uint64_t barely_begun(const struct session *session)
+{
+	const uint64_t longest =
+		load_relaxed(&session->head->windows.longest_step_ticks);
+
+	return min_u64(longest / 16,
+		       clock_ticks_per_second(&session->head->clock) / 20000);
+}
+
+int steps_start_window(struct session *session, struct thread *thread,
+		       const char *name)
 {
 	struct window_state *state = &session->head->windows;
 	const bool cuts = may_be_cut(session);
@@ -509,6 +543,7 @@ int steps_start_window(struct session *session, const char *name)
 		if (becomes_own(&was))
 			end_search(&session->head->search);
 		is_cut = true;
+		end_running_step(session, thread, barely_begun(session));
 		close_window(session, clock_ticks(),
 			     load_relaxed(&state->steps) - 1);
 	}
@@ -518,10 +553,13 @@ int steps_start_window(struct session *session, const char *name)
 	return rc;
 }
 
-int steps_stop_window(struct session *session)
+int steps_stop_window(struct session *session, struct thread *thread)
 {
-	const int rc = manual_stop(session);
+	int rc;
 
+	if (load_relaxed(&session->head->windows.is_manual))
+		end_running_step(session, thread, 0);
+	rc = manual_stop(session);
 	if (!rc && is_cut)
 		open_window(session, clock_ticks(), -1);
 	return rc;
@@ -575,7 +613,7 @@ void steps_end(struct session *session, struct thread *thread, uint64_t ticks)
 		return;
 	/* The step that the run's end cuts off; drawn on its own thread's lane
 	 * if we are it, else beside it. */
-	if (steps && thread)
+	if (steps && thread && state->step_start_ticks)
 		record_step(state, thread, steps - 1, ticks,
 			    thread->tid == load_relaxed(&state->step_tid)
 				    ? outer_of(session, thread)

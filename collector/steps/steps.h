@@ -121,9 +121,11 @@ bool steps_own_call(struct session *session, struct thread *thread);
 
 /* A window of the program's own, as manual_start() and manual_stop().  A run
  * that is recorded as a whole without being asked is cut there: what comes
- * before and after has files of its own. */
-int steps_start_window(struct session *session, const char *name);
-int steps_stop_window(struct session *session);
+ * before and after has files of its own.  `thread`: the caller's record, NULL
+ * it has none; where it is the one that steps, its step ends in that file. */
+int steps_start_window(struct session *session, struct thread *thread,
+		       const char *name);
+int steps_stop_window(struct session *session, struct thread *thread);
 
 /* Writer: the search is over without a period.  With a schedule all from
  * `from_ticks` on is recorded, unless windows were opened by hand. */

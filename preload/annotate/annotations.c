@@ -118,13 +118,22 @@ static bool has_session(const char *caller)
 	return life_is_running();
 }
 
+/* The caller's record, NULL it has none: windows make none. */
+static struct thread *own_record(void)
+{
+	struct thread *thread = thread_self;
+
+	return thread_records(thread) ? thread : NULL;
+}
+
 EXPORT int traceprof_start_(const char *name)
 {
 	const int saved = errno;
 	int rc = -1;
 
 	if (has_session("traceprof_start()"))
-		rc = steps_start_window(load_relaxed(&session_here), name);
+		rc = steps_start_window(load_relaxed(&session_here),
+					own_record(), name);
 	errno = saved;
 	return rc ? -1 : 0;
 }
@@ -135,7 +144,8 @@ EXPORT int traceprof_stop_(void)
 	int rc = -1;
 
 	if (has_session("traceprof_stop()"))
-		rc = steps_stop_window(load_relaxed(&session_here));
+		rc = steps_stop_window(load_relaxed(&session_here),
+				       own_record());
 	errno = saved;
 	return rc ? -1 : 0;
 }

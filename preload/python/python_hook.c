@@ -21,6 +21,7 @@
 #include "preload/python/python_names.h"
 #include "preload/python/python_profile.h"
 #include <string.h>
+#include <unistd.h>
 #include <sys/prctl.h>
 #include <time.h>
 
@@ -218,8 +219,15 @@ void python_hook_left(void)
 {
 	struct thread *thread = thread_self;
 
-	if (gate_bits() & GATE_PYTHON && thread_records(thread))
-		python_calls_end(thread);
+	if (!(gate_bits() & GATE_PYTHON) || !thread_records(thread))
+		return;
+	python_calls_end(thread);
+	/* Other threads lose it as they end, and all with the interpreter. */
+	if (thread->tid == (uint32_t)getpid() && python_api.is_initialized())
+		python_hook_say("calls of Python are left out of the main "
+				"thread from where the program sets a profile "
+				"function of its own (sys.setprofile, "
+				"cProfile)");
 }
 
 /* --- garbage collections -------------------------------------------------- */

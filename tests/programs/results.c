@@ -3,6 +3,7 @@
  * results.c - reads totals from inside the program: report, totals, reset.
  */
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -17,6 +18,7 @@ static void print_total(const struct traceprof_total *total, void *calls)
 int main(void)
 {
 	unsigned long calls = 0;
+	void *volatile block;
 	int names;
 
 	for (int i = 0; i < 5; i++) {
@@ -24,6 +26,8 @@ int main(void)
 		usleep(1000);
 		traceprof_pop();
 	}
+	block = malloc(1 << 20);
+	free(block);
 	traceprof_report(10);
 	names = traceprof_totals(print_total, &calls);
 	printf("%d names, %lu calls\n", names, calls);

@@ -1,16 +1,20 @@
 # SPDX-License-Identifier: MIT
 """The Python module, with the library or without: the same results."""
 
+import asyncio
+import functools
 import gzip
 import json
 import os
 import tempfile
 import unittest
+import warnings
 
 import traceprof
 
 MANUAL = (traceprof.is_preloaded()
           and os.environ.get("TRACEPROF_STEP") != "auto")
+STEPS = os.environ.get("TRACEPROF_STEP") != "manual"
 
 
 def names(path):
@@ -58,6 +62,40 @@ class Calls(unittest.TestCase):
                 self.assertIs(traceprof.scope("never")(one), one)
             with self.assertWarnsRegex(RuntimeWarning, "its result later"):
                 self.assertIs(traceprof.profile_function(one), one)
+
+    def test_scopes_that_cross_are_said(self):
+        """Tasks that take turns leave them in another order than they entered."""
+        async def task(name, seconds):
+            with traceprof.scope(name):
+                await asyncio.sleep(seconds)
+
+        async def both():
+            await asyncio.gather(task("short", 0.001), task("long", 0.02))
+
+        with self.assertWarnsRegex(RuntimeWarning, "'short' ended before"):
+            asyncio.run(both())
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            with traceprof.scope("around"):
+                with traceprof.scope("around"):
+                    pass
+
+    def test_what_has_no_name_is_called_all_the_same(self):
+        class Adder:
+            def __call__(self, number):
+                return number + 1
+
+        self.assertEqual(traceprof.profile_function(functools.partial(int, "3"))(), 3)
+        self.assertEqual(traceprof.profile_function(Adder())(3), 4)
+        self.assertEqual(traceprof.scope("adds")(Adder())(3), 4)
+        traceprof.benchmark_function(Adder(), 3, num_iterations=1)
+
+    def test_benchmark_of_what_comes_later(self):
+        def numbers():
+            yield 1
+
+        with self.assertWarnsRegex(RuntimeWarning, "calls alone are measured"):
+            traceprof.benchmark_function(numbers, num_iterations=1)
 
     def test_benchmark(self):
         seen = []
@@ -118,6 +156,12 @@ class Windows(unittest.TestCase):
             self.assertIn(name, seen)
         for name in absent:
             self.assertNotIn(name, seen)
+
+    def check_steps(self, path, count):
+        """As many as were asked for, the last one too."""
+        if MANUAL and STEPS:
+            steps = [name for name in names(path) if name.startswith("ProfilerStep#")]
+            self.assertEqual(len(steps), count, steps)
 
     def test_profile_trace(self):
         with traceprof.scope("before"):
@@ -220,6 +264,7 @@ class Windows(unittest.TestCase):
                 prof.step()
         self.assertEqual(len(paths), 1)
         self.check(paths[0], ["turn 1", "turn 2"], ["turn 0", "turn 3"])
+        self.check_steps(paths[0], 2)
 
     def test_profile_with_a_handler_of_a_guide(self):
         seen = []
@@ -259,6 +304,7 @@ class Windows(unittest.TestCase):
             with traceprof.scope(f"of some {number}"):
                 pass
         self.check(window.result(), ["of some 0", "of some 1"], ["of some 2"])
+        self.check_steps(window.result(), 2)
 
     def test_profiler(self):
         profiler = traceprof.Profiler(self.folder.name, 1, 2)
@@ -270,6 +316,7 @@ class Windows(unittest.TestCase):
         self.assertEqual(profiler.step_number, 5)
         self.check(profiler.result(), ["step 1", "work 1", "step 2", "work 2"],
                    ["work 0", "work 3"])
+        self.check_steps(profiler.result(), 2)
         with self.assertRaises(ValueError):
             traceprof.Profiler(num_steps=0)
 

@@ -161,6 +161,14 @@ def test_results_inside_the_program():
     expect("after reset" in report, "nothing after the reset", report)
 
 
+def test_results_are_of_what_takes_time():
+    """Blocks were two rows of one name, of 0 ms each."""
+    run = traced("results")
+    expect("total counted 5\n" in run.stdout, run.stdout)
+    expect("[memory]" not in run.stdout + run.stderr, run.stdout + run.stderr)
+    expect("1 names, 5 calls\n" in run.stdout, run.stdout)
+
+
 def test_regions_left_by_a_jump():
     """What was open in frames that are gone is not open any more."""
     trace = same("leaps").trace

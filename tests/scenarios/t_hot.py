@@ -58,6 +58,17 @@ def test_threads_shorter_than_a_period_count_in_full():
                hot["cpu_ns"])
 
 
+def test_functions_of_a_template_with_long_arguments_are_told_apart():
+    done = same("long_names", env=SAMPLED)
+    hot = json.loads(harness.command("report", "--hot", "--json", done.files[0]).stdout)
+    shares = {row["name"]: row["total_ns"] / hot["cpu_ns"] for row in hot["functions"]
+              if row["name"].startswith("work<")}
+    expect_equal(sorted(shares), ["work<>::most", "work<>::rest"], "names")
+    expect(abs(shares["work<>::most"] - 0.75) < 0.05, shares)
+    wholes = {one["args"]["function"] for one in done.trace.slices("work<>::*")}
+    expect(wholes and all(len(whole) == 399 for whole in wholes), wholes)
+
+
 def test_time_without_a_sample_is_said():
     for ran_us, is_said in ((200000, True), (110000, False), (100000, False)):
         tasks = [{"tid": 0, "name": "", "ran_us": ran_us},

@@ -26,7 +26,7 @@ def test_with_windows_by_hand():
     run = traced(sys.executable, TESTS, timeout=120,
                  env=PATH | {"EXPECT_PRELOADED": "1", "TRACEPROF_STEP": "manual"})
     expect_passed(run)
-    expect_equal(len(run.files), 14, f"windows {run.files}")
+    expect_equal(len(run.files), 16, f"windows {run.files}")
 
 
 def test_with_no_variable_set():
@@ -35,7 +35,7 @@ def test_with_no_variable_set():
                  env=PATH | {"EXPECT_PRELOADED": "1"})
     expect_passed(run)
     named = [trace for trace in run.traces if trace.meta["step"].get("name")]
-    expect_equal(len(named), 14, f"windows {run.files}")
+    expect_equal(len(named), 16, f"windows {run.files}")
 
 
 def test_in_a_run_that_is_recorded_whole():

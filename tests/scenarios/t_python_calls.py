@@ -305,6 +305,8 @@ def test_the_programs_own_profile_function_gets_all():
         expect_equal(run.stdout, wanted.stdout, version)
         seen = counts(run.trace)
         expect_equal(seen["work"], 0 if int(version[2:]) < 12 else 10, version)
+        expect_equal(sum("a profile function of its own" in line
+                         for line in run.own_lines), int(version[2:]) < 12, run.stderr)
         check_parents(run.trace, version)
 
 

@@ -91,6 +91,34 @@ def test_what_is_not_recorded_is_not_called_code():
     said = verdict(made(region + [slice_("f [omp parallel #1]", 9900, 100, omp="parallel",
                                          region=2, team=1)], {"options": {"SAMPLE": "0"}}))
     expect("98.0 % outside of what is recorded" in said, said)
+    said = verdict(made([slice_("aten::add", 0, 3000), slice_("aten::mul", 9500, 500)],
+                        {"options": {"SAMPLE": "0"}}))
+    expect("65.0 % outside of what is recorded, 35.0 % host code" in said, said)
+
+
+def test_what_comes_before_the_first_slice_is_not_judged():
+    """What is imported and loaded, mostly; the verdict doesn't call the rest the whole."""
+    trace = slice_("PyTorch Profiler (0)", 1000, 10000, cat="Trace")
+    for start, wanted in ((4000, "of the recording from its first slice on, 7.000 ms of 10.00 ms:"),
+                          (1050, "of the whole recording, 9.950 ms:")):
+        said = verdict(made([trace, slice_("aten::add", start, 5000)], OURS))
+        expect(f"so this is {wanted}" in said, said)
+
+
+def test_batches_that_come_in_bursts_are_typical():
+    """Of two workers' batches one waits for both, and the next for neither: half of the
+    steps are no outliers, and what they wait isn't left out."""
+    events, at = threads_(700), 0
+    for number, wait in enumerate([16000, 100, 17000, 100, 500, 16000] * 4):
+        events += [step_(number, at, wait + 1000),
+                   slice_("enumerate(DataLoader)#_Iter.__next__", at + 1, wait,
+                          cat="user_annotation"),
+                   slice_("aten::addmm", at + wait + 2, 900)]
+        at += wait + 1000
+    path = made(events, {"options": {"SAMPLE": "0"}})
+    starved = found(path, "data-starved")
+    expect(abs(starved["saved_ns"] / 24 / 8283000 - 1) < 0.02, starved)
+    expect_equal(judged(path)["step"]["typical"], 24, "typical steps")
 
 
 # --- waits --------------------------------------------------------------------

@@ -567,9 +567,22 @@ static void add_up(struct split *split)
 	}
 }
 
+/* Longer steps than this are no typical ones.  Where more than a quarter are,
+ * as where batches come in bursts, they belong to what is typical. */
+static double slow_from(const struct split *split, const double *durations)
+{
+	const double quartile =
+		statistics_quantile(durations, split->count, 0.75);
+
+	return SPLIT_SLOW * (quartile > SPLIT_SLOW * split->median_ns
+				     ? quartile
+				     : split->median_ns);
+}
+
 static void find_slow(struct split *split)
 {
 	double *durations = memory_zeroed(split->count + 1, sizeof(double));
+	double from;
 
 	for (size_t at = 0; at < split->count; at++) {
 		durations[at] = (double)split->steps[at].dur_ns;
@@ -578,10 +591,10 @@ static void find_slow(struct split *split)
 	split->median_ns = statistics_quantile(durations, split->count, 0.5);
 	split->p5_ns = statistics_quantile(durations, split->count, 0.05);
 	split->p95_ns = statistics_quantile(durations, split->count, 0.95);
+	from = slow_from(split, durations);
 	for (size_t at = 0; at < split->count; at++)
 		split->steps[at].is_slow =
-			split->count >= SPLIT_STEPS_MIN &&
-			durations[at] > SPLIT_SLOW * split->median_ns;
+			split->count >= SPLIT_STEPS_MIN && durations[at] > from;
 	free(durations);
 }
 

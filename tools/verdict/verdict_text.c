@@ -14,9 +14,8 @@
 #include "tools/util/text_wrap.h"
 #include "tools/verdict/python_lines.h"
 #include "tools/verdict/rules.h"
+#include "tools/verdict/split_text.h"
 
-/* What is less of the step is not named. */
-#define NAMED_MIN	0.005
 #define BEHIND_MIN	0.2
 /* Names that are said, and what each takes of the time at least. */
 #define NAMES		3u
@@ -50,64 +49,6 @@ static unsigned int add_line(struct text_buffer *lines, unsigned int indent,
 		free(text);
 	}
 	va_end(args);
-	return count;
-}
-
-struct part {
-	enum share share;
-	double ns;
-};
-
-static int compare_parts(const void *left, const void *right)
-{
-	const struct part *a = left, *b = right;
-
-	if (a->ns != b->ns)
-		return a->ns > b->ns ? -1 : 1;
-	return (int)a->share - (int)b->share;
-}
-
-/* Of most of it nobody knows whether it is code or waits. */
-static const char *host_text(const struct verdict_facts *facts)
-{
-	const struct split *split = &facts->split;
-
-	if (split->uses_gpu)
-		return "host-bound";
-	return !facts->metadata->sample &&
-			       (double)split->unseen_ns >
-				       UNSEEN_MIN * (double)split->total_ns
-		       ? "outside of what is recorded"
-		       : split_share_text(SHARE_HOST);
-}
-
-/* "61.0 % GPU busy, 20.0 % host code, ..." */
-static unsigned int add_split(struct text_buffer *lines,
-			      const struct verdict *verdict,
-			      unsigned int columns)
-{
-	const struct split *split = &verdict->facts.split;
-	const double total = (double)split->total_ns;
-	struct part parts[SHARE_COUNT];
-	struct text_buffer text = {0};
-	unsigned int count;
-
-	for (unsigned int at = 0; at < SHARE_COUNT; at++)
-		parts[at] =
-			(struct part){(enum share)at, (double)split->ns[at]};
-	qsort(parts, SHARE_COUNT, sizeof(parts[0]), compare_parts);
-	text_buffer_cut(&text, 0);
-	for (unsigned int at = 0; at < SHARE_COUNT; at++)
-		if (parts[at].ns >= NAMED_MIN * total)
-			text_buffer_format(
-				&text, "%s%s%.1f %% %s", at ? ", " : "",
-				split->is_estimated ? "~" : "",
-				100 * parts[at].ns / total,
-				parts[at].share == SHARE_HOST
-					? host_text(&verdict->facts)
-					: split_share_text(parts[at].share));
-	count = text_wrap_add(lines, text.data, 2, columns);
-	text_buffer_free(&text);
 	return count;
 }
 
@@ -193,11 +134,22 @@ static void last_text(const struct verdict_facts *facts, char *text,
 			 quantity_time((double)all_ns).text);
 }
 
+/* The recording began a good while before anything that is judged. */
+static bool begins_late(const struct verdict_facts *facts)
+{
+	const struct timeline *timeline = facts->timeline;
+	const int64_t all_ns = timeline->recorded_ns - timeline->began_ns;
+
+	return timeline->began_ns && !timeline_is_part(timeline) &&
+	       timeline->start_ns - timeline->began_ns > all_ns / 100;
+}
+
 static unsigned int add_step(struct text_buffer *lines,
 			     const struct verdict *verdict,
 			     unsigned int columns)
 {
 	const struct split *split = &verdict->facts.split;
+	const struct timeline *timeline = verdict->facts.timeline;
 	const double covered = verdict_covered(verdict);
 	char thread[100] = "", part[80] = "", last[80] = "";
 
@@ -207,12 +159,19 @@ static unsigned int add_step(struct text_buffer *lines,
 	if (split->is_training)
 		snprintf(part, sizeof(part), " of %s recorded",
 			 quantity_time((double)verdict->facts.wall_ns).text);
+	else if (!split->has_steps && begins_late(&verdict->facts))
+		snprintf(part, sizeof(part), " of %s",
+			 quantity_time((double)(timeline->recorded_ns -
+						timeline->began_ns))
+				 .text);
 	if (!split->has_steps)
 		return add_line(lines, 2, columns,
 				"Verdict: no steps (turns of a main loop) were "
 				"found or marked (TRACEPROF_STEP), so this is "
 				"of the %s, %s%s%s%s:",
 				split->is_training ? "training"
+				: part[0]	   ? "recording from its first "
+						     "slice on"
 						   : "whole recording",
 				quantity_time((double)split->total_ns).text,
 				part, thread, thread[0] ? " (works most)" : "");
@@ -620,7 +579,7 @@ static unsigned int add_head(struct text_buffer *text,
 	used = add_unseen(text, verdict, columns);
 	text_buffer_cut(text, 0);
 	used += add_step(text, verdict, columns);
-	used += add_split(text, verdict, columns);
+	used += split_text_add(text, verdict, columns);
 	used += add_behind(text, verdict, columns);
 	/* The program's own lines first: they are what can be changed. */
 	if (left_out < 3)

@@ -24,7 +24,10 @@ static uint64_t alike(struct writer_state *state, uint64_t code)
 	if (code & STACK_NAMED)
 		return code;
 	name = naming_find(&state->naming, code, code, 0);
-	return hash_text(name->function, name->len) & ~STACK_NAMED;
+	/* The whole name may be cut, and what is shown has less of it. */
+	return (hash_text(name->function, name->len) ^
+		hash_text(name->shown, name->shown_len) << 1) &
+	       ~STACK_NAMED;
 }
 
 /* Outermost first. */

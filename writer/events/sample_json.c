@@ -11,7 +11,7 @@
 
 static void put_name(struct writer_state *state, uint64_t code)
 {
-	const struct code_name *name;
+	struct frame_name name;
 	char text[STACK_NAME_BYTES];
 
 	if (code & STACK_NAMED) {
@@ -19,8 +19,19 @@ static void put_name(struct writer_state *state, uint64_t code)
 			  stacks_name(state->session, code, text));
 		return;
 	}
-	name = naming_find(&state->naming, code, code, 0);
-	json_text(&state->json, name->function, name->len);
+	name = naming_frame(naming_find(&state->naming, code, code, 0));
+	json_text(&state->json, name.text, name.len);
+}
+
+/* What its name on the lane is short for. */
+static void put_function(struct writer_state *state, uint64_t code)
+{
+	const struct code_name *name =
+		naming_find(&state->naming, code, code, 0);
+
+	if (naming_frame(name).text != name->function)
+		json_pair_text(&state->json, "function", name->function,
+			       name->len);
 }
 
 /* "libtorch.so 0x1234:3 0x1240:1": file, and samples by address in it. */
@@ -57,6 +68,8 @@ static void put_args(struct writer_state *state,
 	json_u64(json, frame->samples);
 	json_raw(json, ",\"" SCHEMA_SELF "\":");
 	json_micros(json, (int64_t)frame->self_ns);
+	if (!(frame->code & STACK_NAMED))
+		put_function(state, frame->code);
 	if (frame->place_count && !(frame->code & STACK_NAMED))
 		put_places(state, frame);
 	json_raw(json, "}}");

@@ -8,8 +8,7 @@
 #include "writer/text/schema.h"
 #include <string.h>
 
-#define FRAME_BYTES_MAX 200u /* of a function's name */
-#define LINE_END_MAX	16u
+#define LINE_END_MAX 16u
 
 struct drawn_stack {
 	uint32_t id;
@@ -67,8 +66,8 @@ static void put_named(struct writer_state *state, uint64_t frame)
 
 static void put_code(struct writer_state *state, uint64_t code)
 {
-	const struct code_name *name =
-		naming_find(&state->naming, code, code, 0);
+	const struct frame_name name =
+		naming_frame(naming_find(&state->naming, code, code, 0));
 	/* The call's own instruction ends where its return address is. */
 	const struct module *module = modules_find(state->session, code - 1);
 	struct json *json = &state->json;
@@ -84,7 +83,7 @@ static void put_code(struct writer_state *state, uint64_t code)
 		log_format(text, sizeof(text), "[unknown](0x%lx): ", code - 1);
 	}
 	json_text(json, text, strlen(text));
-	json_text(json, name->function, min_u64(name->len, FRAME_BYTES_MAX));
+	json_text(json, name.text, name.len);
 }
 
 static void put_frames(struct writer_state *state, const struct stack *stack)

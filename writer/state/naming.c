@@ -12,7 +12,8 @@
 #include <libiberty/demangle.h>
 #endif
 
-#define FUNCTION_BYTES_MAX 400u
+#define FUNCTION_BYTES_MAX 400u	 /* each slice of a region repeats it */
+#define PLAIN_BYTES_MAX	   4096u /* what is folded has its end, too */
 #define SYMBOL_BYTES_MAX   4096u
 
 /* The symbols of one file, opened at its first address. */
@@ -231,14 +232,15 @@ const char *naming_operators(struct naming *naming, const char *kernel)
 }
 
 /* What lanes and tables have room for. */
-static void show(struct naming *naming, struct code_name *name)
+static void show(struct naming *naming, struct code_name *name,
+		 const char *plain)
 {
 	struct folded_name folded;
 	const char *text = NULL;
 
 	name->shown = name->function;
 	name->shown_len = name->len;
-	folded = folded_name(name->function, FOLDED_NAME_WHOLE);
+	folded = folded_name(plain, FOLDED_NAME_WHOLE);
 	if (strcmp(folded.text, name->function))
 		text = arena_text(&naming->arena, folded.text, folded.len);
 	if (!text)
@@ -247,16 +249,23 @@ static void show(struct naming *naming, struct code_name *name)
 	name->shown_len = folded.len;
 }
 
+struct frame_name naming_frame(const struct code_name *name)
+{
+	return name->len > FOLDED_NAME_MAX
+		       ? (struct frame_name){name->shown, name->shown_len}
+		       : (struct frame_name){name->function, name->len};
+}
+
 static void set_function(struct naming *naming, struct code_name *name,
 			 const char *text)
 {
-	name->len = strlen(text);
+	name->len = strnlen(text, FUNCTION_BYTES_MAX - 1);
 	name->function = arena_text(&naming->arena, text, name->len);
 	if (!name->function) {
 		name->function = "";
 		name->len = 0;
 	}
-	show(naming, name);
+	show(naming, name, text);
 }
 
 static void resolve(struct naming *naming, struct code_name *name)
@@ -264,7 +273,7 @@ static void resolve(struct naming *naming, struct code_name *name)
 	/* The call that returns here may be its function's last instruction:
 	 * look at the byte before. */
 	const struct module *module = module_of(naming, name->code - 1);
-	char text[FUNCTION_BYTES_MAX];
+	char text[PLAIN_BYTES_MAX];
 	struct symbols *symbols;
 	struct symbol symbol;
 
@@ -341,11 +350,11 @@ static void take_function(struct code_name *name, const struct code_name *other)
 static void name_inlined(struct naming *naming, struct code_name *name,
 			 uint64_t outlined)
 {
-	char text[FUNCTION_BYTES_MAX];
+	char text[PLAIN_BYTES_MAX];
 	struct code_name *origin;
 
 	if (!outlined || !outlined_from(naming, outlined, text, sizeof(text)) ||
-	    strcmp(text, name->function) == 0)
+	    strncmp(text, name->function, FUNCTION_BYTES_MAX - 1) == 0)
 		return;
 	origin = find(naming, outlined);
 	if (!origin) {

@@ -38,6 +38,16 @@ struct code_name {
 	struct code_name *origin; /* whose number it shares, NULL none */
 };
 
+/* As stacks and lanes of samples have it: whole, or as it is shown where that
+ * is longer than what they have room for.  Cut off, two functions of one
+ * template would be one. */
+struct frame_name {
+	const char *text;
+	size_t len;
+};
+
+struct frame_name naming_frame(const struct code_name *name);
+
 void naming_start(struct naming *naming, const struct session *session);
 
 /* The name of a call site; never NULL.  `named` is `code`, or lies in the

@@ -367,18 +367,62 @@ static void test_a_window_by_hand_without_a_place_is_missed(void **state)
 	/* Nobody has set anything. */
 	options_default(&session->head->options);
 	steps_start(session, clock_ticks());
-	while (!steps_start_window(session, "mine")) {
-		assert_int_equal(steps_stop_window(session), 0);
+	while (!steps_start_window(session, thread, "mine")) {
+		assert_int_equal(steps_stop_window(session, thread), 0);
 		assert_true(++made < WINDOWS_MAX);
 	}
 	assert_true(made > 0);
 	assert_int_equal(load_relaxed(&windows->missed), 1);
-	assert_int_equal(steps_start_window(session, "mine"), -EAGAIN);
+	assert_int_equal(steps_start_window(session, thread, "mine"), -EAGAIN);
 	assert_int_equal(load_relaxed(&windows->missed), 2);
 	assert_true(gate_is_recording());
 	store_relaxed(&windows->written, windows_opened() - 1);
-	assert_int_equal(steps_start_window(session, "mine"), 0);
+	assert_int_equal(steps_start_window(session, thread, "mine"), 0);
 	assert_int_equal(load_relaxed(&windows->missed), 2);
+}
+
+/* So that a file has as many steps as were marked in it. */
+static void test_a_window_by_hand_ends_the_step_in_it(void **state)
+{
+	struct window_state *windows = &session->head->windows;
+	struct clock_segments *clock = &session->head->clock;
+	const struct event *event;
+
+	(void)state;
+	options_default(&session->head->options);
+	steps_start(session, clock_ticks());
+	steps_own_call(session, thread);
+	steps_mark(session, thread, clock_ticks());
+	assert_int_equal(steps_start_window(session, thread, "mine"), 0);
+	event = next_event();
+	assert_int_equal(event->step.number, 0);
+	assert_true(event->end_ticks <= windows->window[0].end_ticks);
+	for (int i = 0; i < 2; i++)
+		steps_mark(session, thread, clock_ticks());
+	assert_int_equal(next_event()->step.number, 1);
+	/* Another thread's stop would end it anywhere. */
+	assert_int_equal(steps_stop_window(session, NULL), 0);
+	assert_null(next_event());
+	/* Nothing of a step that has only just begun lies before the window. */
+	store_relaxed(&windows->longest_step_ticks, UINT64_MAX);
+	steps_mark(session, thread, clock_ticks());
+	assert_int_equal(next_event()->step.number, 2);
+	clock->uses_counter = 1;
+	store_relaxed(&clock->count, 1);
+	clock->segment[0].ns_per_tick = 1e-9; /* however busy the machine is */
+	assert_int_equal(steps_start_window(session, thread, "again"), 0);
+	assert_null(next_event());
+	steps_mark(session, thread, clock_ticks());
+	assert_null(next_event());
+	assert_int_equal(steps_stop_window(session, thread), 0);
+	event = next_event();
+	assert_int_equal(event->step.number, 4);
+	assert_int_equal(event->flags, 0);
+	assert_true(event->end_ticks <= windows->window[3].end_ticks);
+	steps_mark(session, thread, clock_ticks());
+	steps_mark(session, thread, clock_ticks());
+	assert_int_equal(next_event()->step.number, 5);
+	assert_null(next_event());
 }
 
 static void test_a_schedule_waits_for_a_window_by_hand(void **state)
@@ -529,6 +573,7 @@ int main(void)
 		STEPS_TEST(test_windows_by_hand),
 		STEPS_TEST(test_by_hand_is_refused_while_one_records),
 		STEPS_TEST(test_a_window_by_hand_without_a_place_is_missed),
+		STEPS_TEST(test_a_window_by_hand_ends_the_step_in_it),
 		STEPS_TEST(test_a_schedule_waits_for_a_window_by_hand),
 		STEPS_TEST(test_time_begins_steps),
 		STEPS_TEST(test_no_time_steps_unless_asked),

@@ -15,6 +15,7 @@ import functools
 import inspect
 import os
 import statistics
+import threading
 import time
 
 from . import _library, _results
@@ -59,22 +60,50 @@ class scope(contextlib.ContextDecorator):
         self._text = _library.text(name)
 
     def __enter__(self):
+        _scopes.entered(self)
         _library.call("push", self._text)
         return self
 
     def __exit__(self, *unused):
         _library.call("pop")
+        if not _scopes.left(self):
+            _library.say_once(f"{self._text.decode()!r} ended before a scope that "
+                              "began in it, as where tasks take turns: the times "
+                              "of scopes that cross are mixed up")
         return False
 
     def __call__(self, function):
         if not _calls_end_early(function):
             return super().__call__(function)
-        _library.say_once(f"{function.__qualname__}() gives its result later: "
+        _library.say_once(f"{_label(function)}() gives its result later: "
                           "a scope around its calls would hold nothing")
         return function
 
 
 profile_scope = scope
+
+
+class _Scopes(threading.local):
+    """Those that this thread is in."""
+
+    def __init__(self):
+        super().__init__()
+        self._open = []
+
+    def entered(self, one):
+        self._open.append(one)
+
+    def left(self, one):
+        """False: it isn't the one that was entered last."""
+        if self._open and self._open[-1] is one:
+            self._open.pop()
+            return True
+        if one in self._open:
+            self._open.remove(one)
+        return False
+
+
+_scopes = _Scopes()
 
 
 def _calls_end_early(function):
@@ -83,6 +112,14 @@ def _calls_end_early(function):
     return (inspect.iscoroutinefunction(function)
             or inspect.isgeneratorfunction(function)
             or inspect.isasyncgenfunction(function))
+
+
+def _label(function):
+    """What is called a function's name: a partial object or one of a class that
+    is called has none."""
+    while isinstance(function, functools.partial):
+        function = function.func
+    return getattr(function, "__qualname__", None) or type(function).__qualname__
 
 
 def profile_function(function=None, *, warmup_steps=0, steps=1, log_dir=None):
@@ -97,7 +134,7 @@ def profile_function(function=None, *, warmup_steps=0, steps=1, log_dir=None):
     if function is None:
         return functools.partial(profile_function, warmup_steps=warmup_steps,
                                  steps=steps, log_dir=log_dir)
-    name = function.__qualname__
+    name = _label(function)
     if _calls_end_early(function):
         _library.say_once(f"{name}() gives its result later: its calls are not "
                           "recorded, profile_trace() around them is")
@@ -264,7 +301,10 @@ def benchmark_function(function, *arguments, num_iterations=100, warmup=10,
     count = num_iterations if repeat is None else repeat
     if count < 1:
         raise ValueError("num_iterations must be at least 1")
-    label = name or getattr(function, "__qualname__", repr(function))
+    label = name or _label(function)
+    if _calls_end_early(function):
+        _library.say_once(f"{label}() gives its result later: its calls alone "
+                          "are measured")
     for _ in range(warmup):
         function(*arguments, **named)
     times = []
