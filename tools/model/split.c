@@ -10,7 +10,6 @@
 #include <string.h>
 
 #include "tools/model/host_cover.h"
-#include "tools/model/statistics.h"
 #include "tools/model/step_phases.h"
 #include "tools/model/gpu_behind.h"
 #include "tools/model/work_beside.h"
@@ -554,50 +553,6 @@ static void take_steps(struct split *split, const struct timeline *timeline,
 		take_whole(split, timeline, until_ns);
 }
 
-static void add_up(struct split *split)
-{
-	for (size_t at = 0; at < split->count; at++) {
-		if (split->steps[at].is_slow)
-			continue;
-		split->typical++;
-		saturate_into(&split->total_ns, split->steps[at].dur_ns);
-		saturate_into(&split->unseen_ns, split->steps[at].unseen_ns);
-		for (unsigned int i = 0; i < SHARE_COUNT; i++)
-			saturate_into(&split->ns[i], split->steps[at].ns[i]);
-	}
-}
-
-/* Longer steps than this are no typical ones.  Where more than a quarter are,
- * as where batches come in bursts, they belong to what is typical. */
-static double slow_from(const struct split *split, const double *durations)
-{
-	const double quartile =
-		statistics_quantile(durations, split->count, 0.75);
-
-	return SPLIT_SLOW * (quartile > SPLIT_SLOW * split->median_ns
-				     ? quartile
-				     : split->median_ns);
-}
-
-static void find_slow(struct split *split)
-{
-	double *durations = memory_zeroed(split->count + 1, sizeof(double));
-	double from;
-
-	for (size_t at = 0; at < split->count; at++) {
-		durations[at] = (double)split->steps[at].dur_ns;
-		saturate_into(&split->all_ns, split->steps[at].dur_ns);
-	}
-	split->median_ns = statistics_quantile(durations, split->count, 0.5);
-	split->p5_ns = statistics_quantile(durations, split->count, 0.05);
-	split->p95_ns = statistics_quantile(durations, split->count, 0.95);
-	from = slow_from(split, durations);
-	for (size_t at = 0; at < split->count; at++)
-		split->steps[at].is_slow =
-			split->count >= SPLIT_STEPS_MIN && durations[at] > from;
-	free(durations);
-}
-
 void split_make(struct split *split, struct timeline *timeline,
 		int64_t until_ns, int64_t processors, bool has_slept,
 		bool is_part)
@@ -607,7 +562,7 @@ void split_make(struct split *split, struct timeline *timeline,
 
 	memset(split, 0, sizeof(*split));
 	take_steps(split, timeline, until_ns);
-	find_slow(split);
+	split_find_slow(split);
 	choose_lane(split, timeline);
 	split->uses_gpu = timeline->work_count > 0;
 	if (is_part)
@@ -637,7 +592,7 @@ void split_make(struct split *split, struct timeline *timeline,
 		work_beside_free(&sweep.beside);
 		host_cover_free(&sweep.cover);
 	}
-	add_up(split);
+	split_add_up(split);
 }
 
 static void move(struct split_step *step, enum share from, enum share to,
@@ -672,7 +627,7 @@ void split_adjust(struct split *split, double uneven, int64_t undrawn_ns)
 		move(&split->steps[at], SHARE_OMP_WAIT, SHARE_OMP_UNEVEN,
 		     uneven < 1 ? uneven : 1);
 	}
-	add_up(split);
+	split_add_up(split);
 }
 
 int64_t split_typical_ns(const struct split *split, int64_t start_ns,

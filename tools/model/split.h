@@ -112,4 +112,10 @@ int64_t split_typical_ns(const struct split *split, int64_t start_ns,
 const char *split_share_text(enum share share); /* "host-bound" */
 const char *split_share_key(enum share share);	/* "host" */
 
+/* split_slow.c: the steps' quantiles, and which are slow. */
+void split_find_slow(struct split *split);
+
+/* The sums of the others. */
+void split_add_up(struct split *split);
+
 #endif
