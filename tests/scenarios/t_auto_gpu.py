@@ -171,6 +171,17 @@ def test_a_level_of_kernels_from_a_file():
     expect_steps_of_updates(again.trace, 40)
 
 
+def test_a_copy_back_each_so_many():
+    """It is no step, though the run ends with one."""
+    for back in (10, 16):
+        run = looped("steps=80", "ms=4", f"back={back}")
+        expect_equal(said(run)[0], 'kernel "update"', run.stderr)
+        expect_steps_of_updates(run.trace, 80)
+        expect_equal(len(run.trace.slices("cuMemcpyDtoH")), 80 // back, "copies")
+        shown = command("steps", run.trace.path)
+        expect("step: 80 x update" in shown.stdout, shown.stdout)
+
+
 def test_divisor():
     run = looped("steps=60", step="auto/5")
     expect_equal(run.trace.steps(), list(range(12)), "steps")

@@ -226,6 +226,19 @@ static bool is_at_times(const struct loop_groups *groups,
 	return is_one && most - least <= 1;
 }
 
+/* After so many turns something is copied, and that is all: of what may be a
+ * report it is one, since a step that is around them has more of its own.  But
+ * a few turns may be layers. */
+static bool is_copied(const struct gain *gain)
+{
+	const size_t turns = gain->usual;
+
+	if (gain->copy == COPY_NOT)
+		return false;
+	return turns % DECIMAL == 0 || turns % TENS == 1 ||
+	       (gain->copy == COPY_ALONE && turns > GAIN_FEW_WITHIN);
+}
+
 struct gain loop_gain(const struct loop_groups *groups,
 		      struct loop_scratch *scratch,
 		      const struct loop_candidate *inner,
@@ -270,6 +283,9 @@ struct gain loop_gain(const struct loop_groups *groups,
 		gain.is_besides |= is_at_times(groups, inner, outer);
 	gain.is_between =
 		turns.head == turns.usual && turns.within == turns.usual;
+	if (gain.ratio >= 1.5 && gain.is_constant)
+		gain.copy = loop_copy_of(groups, inner, outer, gain.usual);
+	gain.is_besides |= is_copied(&gain);
 	gain.is_bracketed = is_bracketed(groups, scratch, inner, outer);
 	/* An evaluation before some of them is no part of each. */
 	if (gain.is_bracketed && gain.sites > 1 &&

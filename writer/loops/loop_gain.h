@@ -6,7 +6,7 @@
 #ifndef WRITER_LOOP_GAIN_H
 #define WRITER_LOOP_GAIN_H
 
-#include "writer/loops/loop_level.h"
+#include "writer/loops/loop_copy.h"
 
 /* What a step has more than a report: turns, and of all marks so many at sites
  * of each turn. */
@@ -34,12 +34,13 @@ struct gain {
 	bool is_full;	   /* the run has whole outer turns alone, */
 	bool is_whole;	   /* ... from the first turn to the last */
 	bool is_besides;   /* by the code all those sites come in some turns, or
-			      by what is around them */
+			      by what is around them, or all is copied */
 	bool is_between;   /* ... told by what begins the next one: so many
 			      inner turns before the first, behind the last */
 	bool is_bracketed; /* some of those sites come before the first inner
 			      turn alone, and some behind the last alone */
-	bool is_cut;	   /* the marks end within an inner turn: the last outer
+	enum loop_copy copy; /* all that it has more ends with one */
+	bool is_cut; /* the marks end within an inner turn: the last outer
 			     one may be whole but for that */
 };
 

@@ -5,6 +5,7 @@
 #include "collector/system/log.h"
 #include "collector/session/names.h"
 #include "writer/state/gpu_label.h"
+#include <string.h>
 
 #define KERNELS 65536u
 
@@ -29,6 +30,14 @@ static void become(const struct session *session, struct loop_mark *mark,
 	mark->note = note_of(name, correlation);
 }
 
+static bool is_copy(const struct session *session, const struct event *event)
+{
+	size_t len;
+
+	return event->api.is_launch == GPU_LAUNCH_COPY &&
+	       !strstr(names_text(session, event->name, &len), "Memset");
+}
+
 bool step_calls_read(const struct step_calls *calls,
 		     const struct session *session, const struct event *event,
 		     struct loop_mark *mark)
@@ -42,7 +51,8 @@ bool step_calls_read(const struct step_calls *calls,
 		.id = search_call(event->api.is_driver, event->api.cbid),
 		.ticks = event->start_ticks,
 		.end_ticks = event->end_ticks,
-		.note = note_of(event->name, correlation)};
+		.note = note_of(event->name, correlation),
+		.is_copy = is_copy(session, event)};
 	kept = calls->kernels[correlation % KERNELS];
 	if (kept >> 32 && (uint32_t)kept == (uint32_t)correlation)
 		become(session, mark, (uint32_t)(kept >> 32), correlation);

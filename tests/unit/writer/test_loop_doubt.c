@@ -458,6 +458,115 @@ static void test_an_evaluation_before_each(void **unused)
 	assert_int_equal(steps(), 100);
 }
 
+/* --- what is copied back now and then ------------------------------------- */
+
+/* Time steps of some kernels, and a copy back after every so many. */
+static void time_steps(unsigned int turns, uint64_t kernels, unsigned int every)
+{
+	count = 0;
+	copied(90);
+	for (unsigned int i = 0; i < turns; i++) {
+		for (uint64_t k = 1; k <= kernels; k++)
+			hit(k);
+		hit(2);
+		if (i % every == every - 1)
+			copied(91);
+	}
+}
+
+static void test_a_snapshot_each_so_many(void **unused)
+{
+	(void)unused;
+	for (unsigned int every = 10; every <= 64; every++) {
+		time_steps(every * 16, 3, every);
+		if (every == 12)
+			continue; /* layers, it may be */
+		assert_int_equal(steps(), every * 16);
+		time_steps(every * 6, 5, every);
+		assert_int_equal(steps(), every * 6);
+	}
+}
+
+/* Whole arrays at a time; the sum of a product, and its copy back. */
+static void test_an_energy_each_so_many(void **unused)
+{
+	static const uint8_t turn[] = {1, 1, 1, 1, 2, 1, 1, 2, 1,
+				       1, 2, 3, 4, 3, 4, 3, 2};
+
+	(void)unused;
+	for (unsigned int every = 5; every <= 50; every += 5) {
+		count = 0;
+		for (unsigned int i = 0; i < 8 * every; i++) {
+			for (size_t k = 0; k < sizeof(turn); k++)
+				hit(turn[k]);
+			if (i % every == every - 1) {
+				hit(3);
+				hit(5);
+				copied(6);
+			}
+		}
+		assert_int_equal(steps(), 8 * every);
+	}
+}
+
+/* A batch is copied in each step, a loss back by the same call each tenth. */
+static void test_a_loss_by_the_call_that_loads(void **unused)
+{
+	(void)unused;
+	for (unsigned int i = 0; i < 120; i++) {
+		copied(9);
+		for (uint64_t k = 1; k <= 8; k++)
+			hit(k);
+		if (i % 10 == 9)
+			copied(9);
+	}
+	assert_int_equal(steps(), 120);
+}
+
+/* Layers, of which nothing else tells that they are some. */
+static void test_layers_and_a_copy(void **unused)
+{
+	static const unsigned int layers[] = {2, 3, 4, 6, 8, 12};
+
+	(void)unused;
+	for (size_t n = 0; n < sizeof(layers) / sizeof(layers[0]); n++) {
+		time_steps(40 * layers[n], 2, layers[n]);
+		assert_int_equal(steps(), 40);
+	}
+}
+
+/* What is copied in before ten layers, and out of the last: batches. */
+static void test_layers_between_two_copies(void **unused)
+{
+	(void)unused;
+	for (unsigned int i = 0; i < 30; i++) {
+		copied(8);
+		for (unsigned int k = 0; k < 10; k++) {
+			hit(1);
+			hit(2);
+			hit(3);
+		}
+		copied(8);
+	}
+	assert_int_not_equal(steps(), 300);
+}
+
+/* A kernel more is a step's, it may be. */
+static void test_kernels_and_a_copy(void **unused)
+{
+	(void)unused;
+	for (unsigned int i = 0; i < 300; i++) {
+		hit(1);
+		hit(2);
+		hit(3);
+		if (i % 10 == 9) {
+			hit(4);
+			copied(8);
+		}
+	}
+	assert_int_equal(steps(), 0);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -497,6 +606,13 @@ int main(void)
 		cmocka_unit_test_setup(test_an_evaluation_before_some_updates,
 				       set_up),
 		cmocka_unit_test_setup(test_an_evaluation_before_each, set_up),
+		cmocka_unit_test_setup(test_a_snapshot_each_so_many, set_up),
+		cmocka_unit_test_setup(test_an_energy_each_so_many, set_up),
+		cmocka_unit_test_setup(test_a_loss_by_the_call_that_loads,
+				       set_up),
+		cmocka_unit_test_setup(test_layers_and_a_copy, set_up),
+		cmocka_unit_test_setup(test_layers_between_two_copies, set_up),
+		cmocka_unit_test_setup(test_kernels_and_a_copy, set_up),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

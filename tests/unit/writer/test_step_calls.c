@@ -112,6 +112,23 @@ static void another_calls_kernel(void **state)
 	assert_int_equal(step_calls_find(&marks, 7), marks.count);
 }
 
+static void what_copies(void **state)
+{
+	struct event call = call_of(3, GPU_LAUNCH_COPY);
+	struct loop_mark mark;
+
+	(void)state;
+	call.name = names_intern_string(session, "cudaMemcpyAsync");
+	assert_true(step_calls_read(&calls, session, &call, &mark));
+	assert_true(mark.is_copy);
+	call.name = names_intern_string(session, "cudaMemsetAsync");
+	assert_true(step_calls_read(&calls, session, &call, &mark));
+	assert_false(mark.is_copy);
+	call = call_of(4, GPU_LAUNCH_KERNEL);
+	assert_true(step_calls_read(&calls, session, &call, &mark));
+	assert_false(mark.is_copy);
+}
+
 static void calls_that_are_no_mark(void **state)
 {
 	const struct event wait = call_of(3, 0);
@@ -143,8 +160,11 @@ int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, begin, end)
 	const struct CMUnitTest tests[] = {
-		TEST(a_kernel_after_its_call),	TEST(a_kernel_before_its_call),
-		TEST(another_calls_kernel),	TEST(calls_that_are_no_mark),
+		TEST(a_kernel_after_its_call),
+		TEST(a_kernel_before_its_call),
+		TEST(another_calls_kernel),
+		TEST(calls_that_are_no_mark),
+		TEST(what_copies),
 		TEST(each_is_found_among_many),
 	};
 
