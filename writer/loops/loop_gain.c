@@ -20,6 +20,7 @@
 #define LONGER_OF     4u
 /* A step that is rich holds so many sites. */
 #define MANY_HELD     12u
+#define VERY_MANY     24u
 /* Turns from one report to the next: at most, and a multiple of these. */
 #define MOST_BETWEEN  25u
 #define DECIMAL	      5u
@@ -343,6 +344,16 @@ bool gain_may_be_report(const struct gain *gain, const struct loop_level *inner,
 	       gain->sites <= inner->held && is_chosen(gain, outer) &&
 	       outer->length >= gain->usual * inner->length + gain->sites &&
 	       outer->length <= gain->usual * inner->length + 2 * gain->sites;
+}
+
+bool gain_is_as_rich(const struct gain *gain, const struct loop_level *inner,
+		     const struct loop_level *outer)
+{
+	return gain->is_constant && gain->ratio >= 1.5 &&
+	       gain->ratio <= GAIN_FEW_WITHIN &&
+	       gain->sites >= GAIN_FEW_SITES && inner->held >= VERY_MANY &&
+	       outer->mass >= GAIN_RICH_MASS &&
+	       outer->length >= (gain->usual + 1) * inner->length;
 }
 
 bool gain_is_uneven(const struct gain *gain, const struct loop_level *outer)

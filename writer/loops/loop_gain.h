@@ -72,6 +72,12 @@ bool gain_is_other_way(const struct gain *gain);
 bool gain_may_be_report(const struct gain *gain, const struct loop_level *inner,
 			const struct loop_level *outer);
 
+/* After a few turns of very many sites more comes than such a turn has, and it
+ * has sites of its own: an evaluation, or what else a geometry's energy takes
+ * whose field was found in those turns. */
+bool gain_is_as_rich(const struct gain *gain, const struct loop_level *inner,
+		     const struct loop_level *outer);
+
 /* A few turns around an inner loop that turns as often as it needs. */
 bool gain_is_uneven(const struct gain *gain, const struct loop_level *outer);
 

@@ -458,6 +458,37 @@ static void test_an_evaluation_before_each(void **unused)
 	assert_int_equal(steps(), 100);
 }
 
+/* --- much behind a few turns ---------------------------------------------- */
+
+/* Geometries whose field takes eight turns, and then forces, with much of the
+ * turns' and two sites of their own; the first begins with a guess. */
+static void moved_waters(unsigned int sites)
+{
+	count = 0;
+	hit(200);
+	for (unsigned int i = 0; i < 15; i++) {
+		for (unsigned int turn = 0; turn < (i ? 8 : 9); turn++) {
+			for (unsigned int k = 0; k < sites; k++)
+				hit(1 + k);
+		}
+		for (unsigned int k = 0; k < 3 * sites; k++) {
+			if (k % sites == 5)
+				hit(100);
+			hit(1 + k % sites % 20);
+		}
+		hit(101);
+	}
+	for (unsigned int k = 0; k < sites / 2; k++)
+		hit(1 + k);
+}
+
+static void test_waters_that_are_moved(void **unused)
+{
+	(void)unused;
+	moved_waters(30);
+	assert_int_equal(steps(), 0);
+}
+
 /* --- what is copied back now and then ------------------------------------- */
 
 /* Time steps of some kernels, and a copy back after every so many. */
@@ -606,6 +637,7 @@ int main(void)
 		cmocka_unit_test_setup(test_an_evaluation_before_some_updates,
 				       set_up),
 		cmocka_unit_test_setup(test_an_evaluation_before_each, set_up),
+		cmocka_unit_test_setup(test_waters_that_are_moved, set_up),
 		cmocka_unit_test_setup(test_a_snapshot_each_so_many, set_up),
 		cmocka_unit_test_setup(test_an_energy_each_so_many, set_up),
 		cmocka_unit_test_setup(test_a_loss_by_the_call_that_loads,
