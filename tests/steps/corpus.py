@@ -602,8 +602,7 @@ def is_whole(path):
     """Not one that is still written after its program's end."""
     try:
         with gzip.open(path, "rt", encoding="utf-8") as file:
-            json.load(file)
-        return True
+            return json.load(file)["traceprof"]["final"]
     except (EOFError, ValueError, gzip.BadGzipFile, zlib.error):
         return False
 
