@@ -204,6 +204,17 @@ bool step_finder_take(struct writer_state *state, struct step_marks *stream,
 	return true;
 }
 
+static void see_operator(struct step_finder *finder,
+			 const struct ring_reader *reader,
+			 const struct event *event)
+{
+	if (!finder->torch_ticks)
+		finder->torch_ticks = event->start_ticks;
+	if (reader)
+		step_operators_add(&finder->operators, event->name,
+				   reader->thread->tid);
+}
+
 void step_finder_see(struct writer_state *state, struct ring_reader *reader,
 		     const struct event *event)
 {
@@ -212,9 +223,8 @@ void step_finder_see(struct writer_state *state, struct ring_reader *reader,
 	struct loop_mark mark;
 	uint32_t family;
 
-	if (finder && !finder->torch_ticks && event->kind == EVENT_SCOPE &&
-	    event_is_operator(event))
-		finder->torch_ticks = event->start_ticks;
+	if (finder && event->kind == EVENT_SCOPE && event_is_operator(event))
+		see_operator(finder, reader, event);
 	if (likely(!finder) || finder->is_over || was_seen(event) ||
 	    !read_mark(state, event, &family, &mark) ||
 	    (finder->leaves_teams && mark.is_in_team))
