@@ -330,11 +330,13 @@ bool gain_is_other_way(const struct gain *gain)
 static bool is_chosen(const struct gain *gain, const struct loop_level *outer)
 {
 	const size_t turns = gain->usual;
+	const bool is_few =
+		outer->turns < GAIN_MANY_TURNS && gain->sites <= GAIN_FEW_SITES;
 
 	if (turns > MOST_BETWEEN)
-		return outer->turns < GAIN_MANY_TURNS &&
-		       gain->sites <= GAIN_FEW_SITES;
-	return !(turns % DECIMAL) || (turns > TENS && turns % TENS == 1);
+		return is_few;
+	return !(turns % DECIMAL) || (turns > TENS && turns % TENS == 1) ||
+	       (turns > GAIN_FEW_WITHIN && is_few);
 }
 
 bool gain_may_be_report(const struct gain *gain, const struct loop_level *inner,

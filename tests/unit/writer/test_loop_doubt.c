@@ -412,6 +412,10 @@ static void test_few_turns_around_many(void **unused)
 	count = 0;
 	folds(5, 40);
 	expect_none_of(200, 5);
+	/* Epochs of 24 batches. */
+	count = 0;
+	folds(5, 24);
+	expect_none_of(120, 5);
 }
 
 static void test_more_turns_around_many(void **unused)
@@ -419,6 +423,12 @@ static void test_more_turns_around_many(void **unused)
 	(void)unused;
 	folds(20, 30);
 	assert_int_equal(steps(), 20);
+	count = 0;
+	folds(20, 24);
+	assert_int_equal(steps(), 20);
+	count = 0;
+	folds(8, 12);
+	assert_int_equal(steps(), 8);
 }
 
 /* --- what comes before some turns ----------------------------------------- */
