@@ -156,6 +156,8 @@ void steps_take_event(void *arg, const struct trace_event *event)
 	}
 	reader->first = min_u64(reader->first, mark->ticks);
 	reader->last = max_u64(reader->last, mark->end_ticks);
+	if (family == SEARCH_CALLS)
+		mark->is_copy = strstr(event->field[FIELD_NAME].text, "Memcpy");
 	if (family == SEARCH_CALLS && work_of(reader, event, &row))
 		mark->note = row + UINT64_C(1);
 }

@@ -6,11 +6,12 @@
  *
  *	cuda_loop [epochs=N] [steps=N] [layers=N] [evaluate=N] [warm=N]
  *		  [own=N] [regions=N] [ms=N] [tail=N]
- *		  [keep=N]
+ *		  [keep=N] [back=N]
  *
  * warm: launches of other kernels in no order before it all; own: launches of
  * the loop's; regions: of OpenMP, in each step; ms: length of a step; tail: of
- * what follows without a call; keep: kB of the heap that each step leaves.
+ * what follows without a call; keep: kB of the heap that each step leaves;
+ * back: steps from one copy back to the next, where nothing is copied in.
  */
 #include "driver_client.h"
 
@@ -36,7 +37,7 @@ static const char *const names[KERNELS] = {"forward", "loss",	  "backward",
 					   "shuffle", "init"};
 
 static int epochs = 1, steps = 40, layers = 3, evaluations, warm, own, regions,
-	   ms = 10, tail, keep;
+	   ms = 10, tail, keep, back;
 static void *kernels[KERNELS];
 static void *stream;
 static uint64_t memory;
@@ -68,6 +69,12 @@ static void copy(void)
 	driver_check(
 		driver.cuMemcpyHtoDAsync_v2(memory, host, sizeof(host), stream),
 		"cuMemcpyHtoDAsync");
+}
+
+static void copy_back(void)
+{
+	driver_check(driver.cuMemcpyDtoH_v2(host, memory, sizeof(host)),
+		     "cuMemcpyDtoH");
 }
 
 static void wait(void)
@@ -108,7 +115,8 @@ static void train(void)
 		keep_some();
 	for (int i = 1; i < regions; i++)
 		prepare();
-	copy();
+	if (!back)
+		copy();
 	for (int i = 0; i < layers; i++)
 		launch(FORWARD);
 	launch(LOSS);
@@ -162,7 +170,8 @@ int main(int argc, char **argv)
 		    !set(argv[i], "own", &own) &&
 		    !set(argv[i], "regions", &regions) &&
 		    !set(argv[i], "ms", &ms) && !set(argv[i], "tail", &tail) &&
-		    !set(argv[i], "keep", &keep))
+		    !set(argv[i], "keep", &keep) &&
+		    !set(argv[i], "back", &back))
 			return 2;
 	}
 	if (!driver_find())
@@ -171,8 +180,11 @@ int main(int argc, char **argv)
 	warm_up(warm, SCALE, 3);
 	warm_up(own, FORWARD, 4);
 	for (int epoch = 0; epoch < epochs; epoch++) {
-		for (int step = 0; step < steps; step++)
+		for (int step = 0; step < steps; step++) {
 			train();
+			if (back && step % back == back - 1)
+				copy_back();
+		}
 		for (int i = 0; i < evaluations; i++)
 			evaluate();
 	}

@@ -171,6 +171,39 @@ def test_a_level_of_kernels_from_a_file():
     expect_steps_of_updates(again.trace, 40)
 
 
+def test_a_copy_back_each_so_many():
+    """It is no step, though the run ends with one."""
+    for back in (10, 16):
+        run = looped("steps=80", "ms=4", f"back={back}")
+        expect_equal(said(run)[0], 'kernel "update"', run.stderr)
+        expect_steps_of_updates(run.trace, 80)
+        expect_equal(len(run.trace.slices("cuMemcpyDtoH")), 80 // back, "copies")
+        shown = command("steps", run.trace.path)
+        expect("step: 80 x update" in shown.stdout, shown.stdout)
+
+
+def test_several_graphs_in_each_step():
+    run = on_gpu(60, 3, program="graph_steps")
+    expect_equal(said(run)[0], "CUDA call cudaGraphLaunch", run.stderr)
+    expect_equal(run.trace.steps(), list(range(60)), "steps")
+    expect_equal(len(run.trace.slices("cudaGraphLaunch")), 180, "launches")
+
+
+def test_several_graphs_and_a_schedule():
+    """Which graph a call launches is known when it is over: no windows of a part."""
+    run = on_gpu(400, 3, program="graph_steps", TRACEPROF_WAIT=9, TRACEPROF_ACTIVE=3,
+                 TRACEPROF_REPEAT=2)
+    expect_equal(said(run)[0], None, run.stderr)
+
+
+def test_one_graph_of_several_in_each_step():
+    for schedule in ({}, {"TRACEPROF_WAIT": 9, "TRACEPROF_ACTIVE": 3}):
+        run = on_gpu(900, 4, "sizes", program="graph_steps", **schedule)
+        expect(said(run)[0], run.stderr)
+        if not schedule:
+            expect_equal(run.trace.steps(), list(range(900)), "steps")
+
+
 def test_divisor():
     run = looped("steps=60", step="auto/5")
     expect_equal(run.trace.steps(), list(range(12)), "steps")

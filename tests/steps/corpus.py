@@ -30,6 +30,7 @@ import zlib
 
 import guests
 import newcomers
+import nomads
 import pilgrims
 import settlers
 import strangers
@@ -578,21 +579,21 @@ def programs(python):
             yield (name, lambda: True, steps,
                    lambda folder, name=name, source=source:
                    kernels(name, folder, source))
-    for source, known in (GUESTS | TRAVELLERS | newcomers.PROGRAMS
+    for source, known in (GUESTS | TRAVELLERS | newcomers.PROGRAMS | nomads.PROGRAMS
                           | {"visitors.c": VISITORS}).items():
         for name, steps in known.items():
             yield (f"{source} {name}", lambda: True, steps,
                    lambda folder, name=name, source=source: guest(name, folder, source))
     for name, (module, steps, text) in (PYTHON | UNSEEN | strangers.PYTHON
                                         | guests.PYTHON | visitors.PYTHON | travellers.PYTHON
-                                        | wanderers.PYTHON | newcomers.PYTHON
+                                        | wanderers.PYTHON | newcomers.PYTHON | nomads.PYTHON
                                         | settlers.PYTHON | pilgrims.PYTHON).items():
         yield (name, lambda module=module: has_module(python, module), steps,
                lambda _, text=text: [python, "-c", text])
     for name, (command, steps, prepare) in (OTHERS | UNSEEN_OTHERS | strangers.OTHERS
                                          | travellers.OTHERS | wanderers.OTHERS
                                          | newcomers.OTHERS | settlers.OTHERS
-                                         | pilgrims.OTHERS).items():
+                                         | pilgrims.OTHERS | nomads.OTHERS).items():
         yield (name, lambda command=command: shutil.which(command) or os.path.isdir(
             os.path.join(pilgrims.SOURCES or os.devnull, command)), steps, prepare)
 
@@ -601,8 +602,7 @@ def is_whole(path):
     """Not one that is still written after its program's end."""
     try:
         with gzip.open(path, "rt", encoding="utf-8") as file:
-            json.load(file)
-        return True
+            return json.load(file)["traceprof"]["final"]
     except (EOFError, ValueError, gzip.BadGzipFile, zlib.error):
         return False
 

@@ -24,6 +24,13 @@ static inline void hit(uint64_t id)
 	count++;
 }
 
+/* A call that copies from a GPU, or to it. */
+static inline void copied(uint64_t id)
+{
+	hit(id);
+	marks[count - 1].is_copy = true;
+}
+
 /* As loop_nest_find(). */
 static inline int find(struct loop_nest *nest)
 {

@@ -19,6 +19,7 @@ struct loop_mark {
 	uint8_t team;	     /* a region's: 1, or 2 and more; 0 unknown */
 	bool is_in_team : 1; /* begun by a member of a team of several */
 	bool is_step_like : 1; /* a range that is called so */
+	bool is_copy : 1;      /* a call that copies, and is no memset */
 	uint8_t turn : 2;      /* enum search_turn */
 	uint16_t caller;       /* where a region was called from, 0 unknown; */
 	uint16_t loop;	/* ... the innermost loop around that, 0 unknown, */

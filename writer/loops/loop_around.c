@@ -34,7 +34,7 @@ static void count_hit(struct around *around)
 	around->within = 0;
 }
 
-/* Not a batch's more or less in an epoch, either. */
+/* Not a batch's more or less in an epoch, either.  Some may have none. */
 static bool is_uneven(const struct loop_groups *groups,
 		      const struct loop_level *step, uint32_t site)
 {
@@ -48,7 +48,7 @@ static bool is_uneven(const struct loop_groups *groups,
 				i >= step->first && i <= step->last &&
 				loop_level_is_hit(step, groups->marks, i);
 	}
-	return around.hits >= LOOP_HITS_LEAST && around.least &&
+	return around.hits >= LOOP_HITS_LEAST &&
 	       around.head <= 2 * around.most &&
 	       around.within <= 2 * around.most &&
 	       around.most * 4 > around.least * 5 + 4 &&

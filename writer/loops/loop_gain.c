@@ -20,6 +20,7 @@
 #define LONGER_OF     4u
 /* A step that is rich holds so many sites. */
 #define MANY_HELD     12u
+#define VERY_MANY     24u
 /* Turns from one report to the next: at most, and a multiple of these. */
 #define MOST_BETWEEN  25u
 #define DECIMAL	      5u
@@ -226,6 +227,19 @@ static bool is_at_times(const struct loop_groups *groups,
 	return is_one && most - least <= 1;
 }
 
+/* After so many turns something is copied, and that is all: of what may be a
+ * report it is one, since a step that is around them has more of its own.  But
+ * a few turns may be layers. */
+static bool is_copied(const struct gain *gain)
+{
+	const size_t turns = gain->usual;
+
+	if (gain->copy == COPY_NOT)
+		return false;
+	return turns % DECIMAL == 0 || turns % TENS == 1 ||
+	       (gain->copy == COPY_ALONE && turns > GAIN_FEW_WITHIN);
+}
+
 struct gain loop_gain(const struct loop_groups *groups,
 		      struct loop_scratch *scratch,
 		      const struct loop_candidate *inner,
@@ -270,6 +284,9 @@ struct gain loop_gain(const struct loop_groups *groups,
 		gain.is_besides |= is_at_times(groups, inner, outer);
 	gain.is_between =
 		turns.head == turns.usual && turns.within == turns.usual;
+	if (gain.ratio >= 1.5 && gain.is_constant)
+		gain.copy = loop_copy_of(groups, inner, outer, gain.usual);
+	gain.is_besides |= is_copied(&gain);
 	gain.is_bracketed = is_bracketed(groups, scratch, inner, outer);
 	/* An evaluation before some of them is no part of each. */
 	if (gain.is_bracketed && gain.sites > 1 &&
@@ -313,11 +330,13 @@ bool gain_is_other_way(const struct gain *gain)
 static bool is_chosen(const struct gain *gain, const struct loop_level *outer)
 {
 	const size_t turns = gain->usual;
+	const bool is_few =
+		outer->turns < GAIN_MANY_TURNS && gain->sites <= GAIN_FEW_SITES;
 
 	if (turns > MOST_BETWEEN)
-		return outer->turns < GAIN_MANY_TURNS &&
-		       gain->sites <= GAIN_FEW_SITES;
-	return !(turns % DECIMAL) || (turns > TENS && turns % TENS == 1);
+		return is_few;
+	return !(turns % DECIMAL) || (turns > TENS && turns % TENS == 1) ||
+	       (turns > GAIN_FEW_WITHIN && is_few);
 }
 
 bool gain_may_be_report(const struct gain *gain, const struct loop_level *inner,
@@ -327,6 +346,16 @@ bool gain_may_be_report(const struct gain *gain, const struct loop_level *inner,
 	       gain->sites <= inner->held && is_chosen(gain, outer) &&
 	       outer->length >= gain->usual * inner->length + gain->sites &&
 	       outer->length <= gain->usual * inner->length + 2 * gain->sites;
+}
+
+bool gain_is_as_rich(const struct gain *gain, const struct loop_level *inner,
+		     const struct loop_level *outer)
+{
+	return gain->is_constant && gain->ratio >= 1.5 &&
+	       gain->ratio <= GAIN_FEW_WITHIN &&
+	       gain->sites >= GAIN_FEW_SITES && inner->held >= VERY_MANY &&
+	       outer->mass >= GAIN_RICH_MASS &&
+	       outer->length >= (gain->usual + 1) * inner->length;
 }
 
 bool gain_is_uneven(const struct gain *gain, const struct loop_level *outer)

@@ -6,7 +6,7 @@
 #ifndef WRITER_LOOP_GAIN_H
 #define WRITER_LOOP_GAIN_H
 
-#include "writer/loops/loop_level.h"
+#include "writer/loops/loop_copy.h"
 
 /* What a step has more than a report: turns, and of all marks so many at sites
  * of each turn. */
@@ -34,12 +34,13 @@ struct gain {
 	bool is_full;	   /* the run has whole outer turns alone, */
 	bool is_whole;	   /* ... from the first turn to the last */
 	bool is_besides;   /* by the code all those sites come in some turns, or
-			      by what is around them */
+			      by what is around them, or all is copied */
 	bool is_between;   /* ... told by what begins the next one: so many
 			      inner turns before the first, behind the last */
 	bool is_bracketed; /* some of those sites come before the first inner
 			      turn alone, and some behind the last alone */
-	bool is_cut;	   /* the marks end within an inner turn: the last outer
+	enum loop_copy copy; /* all that it has more ends with one */
+	bool is_cut; /* the marks end within an inner turn: the last outer
 			     one may be whole but for that */
 };
 
@@ -70,6 +71,12 @@ bool gain_is_other_way(const struct gain *gain);
  * that few would choose. */
 bool gain_may_be_report(const struct gain *gain, const struct loop_level *inner,
 			const struct loop_level *outer);
+
+/* After a few turns of very many sites more comes than such a turn has, and it
+ * has sites of its own: an evaluation, or what else a geometry's energy takes
+ * whose field was found in those turns. */
+bool gain_is_as_rich(const struct gain *gain, const struct loop_level *inner,
+		     const struct loop_level *outer);
 
 /* A few turns around an inner loop that turns as often as it needs. */
 bool gain_is_uneven(const struct gain *gain, const struct loop_level *outer);

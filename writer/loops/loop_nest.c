@@ -246,6 +246,10 @@ static enum answer compare(struct finder *finder,
 	if (gain->ratio < 1.5)
 		return outer->level.missing <= inner->level.missing ? ANSWER_YES
 								    : ANSWER_NO;
+	if (gain_is_as_rich(gain, &inner->level, &outer->level)) {
+		finder->doubt = finder->inner;
+		return ANSWER_MAYBE;
+	}
 	/* Every so many turns, counted from the first: a report, a log. */
 	if (gain->sites * SITES < outer->level.held * MOST_SITES &&
 	    gain->is_constant && !gain->is_whole)

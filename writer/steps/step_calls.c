@@ -4,15 +4,21 @@
 
 #include "collector/system/log.h"
 #include "collector/session/names.h"
+#include "writer/loops/loop_graphs.h"
 #include "writer/state/gpu_label.h"
+#include <string.h>
 
 #define KERNELS 65536u
+#define GRAPHS	4096u
 
 void step_calls_start(struct step_calls *calls, struct arena *arena)
 {
 	if (calls->kernels)
 		return;
-	calls->kernels = arena_alloc(arena, KERNELS * sizeof(*calls->kernels));
+	calls->graphs = arena_alloc(arena, GRAPHS * sizeof(*calls->graphs));
+	if (calls->graphs)
+		calls->kernels =
+			arena_alloc(arena, KERNELS * sizeof(*calls->kernels));
 }
 
 static uint64_t note_of(uint32_t name, uint64_t correlation)
@@ -29,6 +35,21 @@ static void become(const struct session *session, struct loop_mark *mark,
 	mark->note = note_of(name, correlation);
 }
 
+static uint16_t graph_of(const struct step_calls *calls, uint64_t correlation)
+{
+	const struct graph_work *work = &calls->graphs[correlation % GRAPHS];
+
+	return work->correlation == (uint32_t)correlation ? work->graph : 0;
+}
+
+static bool is_copy(const struct session *session, const struct event *event)
+{
+	size_t len;
+
+	return event->api.is_launch == GPU_LAUNCH_COPY &&
+	       !strstr(names_text(session, event->name, &len), "Memset");
+}
+
 bool step_calls_read(const struct step_calls *calls,
 		     const struct session *session, const struct event *event,
 		     struct loop_mark *mark)
@@ -42,7 +63,10 @@ bool step_calls_read(const struct step_calls *calls,
 		.id = search_call(event->api.is_driver, event->api.cbid),
 		.ticks = event->start_ticks,
 		.end_ticks = event->end_ticks,
-		.note = note_of(event->name, correlation)};
+		.note = note_of(event->name, correlation),
+		.is_copy = is_copy(session, event)};
+	if (event->api.is_launch == GPU_LAUNCH_GRAPH)
+		mark->caller = graph_of(calls, correlation);
 	kept = calls->kernels[correlation % KERNELS];
 	if (kept >> 32 && (uint32_t)kept == (uint32_t)correlation)
 		become(session, mark, (uint32_t)(kept >> 32), correlation);
@@ -88,6 +112,36 @@ void step_calls_keep(struct step_calls *calls, const struct event *kernel)
 	if (calls->kernels)
 		calls->kernels[correlation % KERNELS] =
 			note_of(kernel->name, correlation);
+}
+
+bool step_calls_name_graph(const struct session *session,
+			   struct step_marks *marks, const struct event *kernel)
+{
+	const size_t at = step_calls_find(marks, kernel->gpu.correlation);
+	struct loop_mark *mark = &step_marks(marks)[at];
+	size_t len;
+
+	if (at == marks->count)
+		return false;
+	mark->caller = loop_graphs_add(mark->caller,
+				       names_text(session, kernel->name, &len));
+	return true;
+}
+
+void step_calls_keep_graph(struct step_calls *calls,
+			   const struct session *session,
+			   const struct event *kernel)
+{
+	const uint32_t correlation = (uint32_t)kernel->gpu.correlation;
+	struct graph_work *work = &calls->graphs[correlation % GRAPHS];
+	size_t len;
+
+	if (!calls->kernels)
+		return;
+	if (work->correlation != correlation)
+		*work = (struct graph_work){.correlation = correlation};
+	work->graph = loop_graphs_add(work->graph,
+				      names_text(session, kernel->name, &len));
 }
 
 void step_calls_text(const struct session *session,

@@ -12,8 +12,14 @@
 
 #include "writer/steps/step_marks.h"
 
+struct graph_work {
+	uint32_t correlation;
+	uint16_t graph; /* loop_graphs_add() of the kernels that came */
+};
+
 struct step_calls {
-	uint64_t *kernels; /* that came before their calls: name and
+	struct graph_work *graphs; /* the same of launches of graphs */
+	uint64_t *kernels;	   /* that came before their calls: name and
 			      correlation; NULL: no call is looked at */
 };
 
@@ -30,6 +36,14 @@ bool step_calls_read(const struct step_calls *calls,
 bool step_calls_name(const struct session *session, struct step_marks *marks,
 		     const struct event *kernel);
 void step_calls_keep(struct step_calls *calls, const struct event *kernel);
+
+/* A graph's kernel likewise: the mark's `caller` says of which graph. */
+bool step_calls_name_graph(const struct session *session,
+			   struct step_marks *marks,
+			   const struct event *kernel);
+void step_calls_keep_graph(struct step_calls *calls,
+			   const struct session *session,
+			   const struct event *kernel);
 
 /* The place of the mark of a call; the count where it is none. */
 size_t step_calls_find(const struct step_marks *marks, uint64_t correlation);

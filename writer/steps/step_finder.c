@@ -68,13 +68,30 @@ static void note(struct writer_state *state, uint32_t tid, uint32_t family,
 		step_log_add(state->session, tid, family, mark);
 }
 
+/* A graph's launch likewise.  The log has none of its kernels, which are many:
+ * of a run that was killed graphs aren't told apart. */
+static void see_graph(struct step_finder *finder, const struct session *session,
+		      const struct event *kernel)
+{
+	for (size_t i = 0; i < finder->stream_count; i++) {
+		struct step_marks *stream = &finder->streams[i];
+
+		if (stream->family == SEARCH_CALLS &&
+		    step_calls_name_graph(session, stream, kernel))
+			return;
+	}
+	step_calls_keep_graph(&finder->calls, session, kernel);
+}
+
 /* The kernel's call is on one of the threads, or still to come. */
 static void see_kernel(struct writer_state *state, const struct event *kernel)
 {
 	struct step_finder *finder = state->finder;
 
-	if (kernel->gpu.graph)
+	if (kernel->gpu.graph) {
+		see_graph(finder, state->session, kernel);
 		return;
+	}
 	note(state, 0, STEP_LOG_KERNEL,
 	     &(struct loop_mark){.id = kernel->name,
 				 .note = kernel->gpu.correlation});
@@ -139,14 +156,18 @@ static void move_places(struct step_finder *finder, size_t at)
 	finder->cut.seen += at < finder->cut.seen;
 }
 
-/* What a GPU's ring was given back for a later window comes by again. */
+/* What a GPU's ring was given back for a later window comes by again: calls,
+ * and kernels of graphs, which are counted. */
 static bool was_seen(const struct event *event)
 {
 	const bool was = event->flags & EVENT_SCANNED;
+	const bool counts =
+		event->kind == EVENT_GPU_API ||
+		(event->kind == EVENT_GPU_KERNEL && event->gpu.graph);
 
-	if (event->kind == EVENT_GPU_API)
+	if (counts)
 		((struct event *)event)->flags |= EVENT_SCANNED;
-	return was && event->kind == EVENT_GPU_API;
+	return was && counts;
 }
 
 /* Regions within a team's are begun by whichever member comes first.  Where any
@@ -183,6 +204,17 @@ bool step_finder_take(struct writer_state *state, struct step_marks *stream,
 	return true;
 }
 
+static void see_operator(struct step_finder *finder,
+			 const struct ring_reader *reader,
+			 const struct event *event)
+{
+	if (!finder->torch_ticks)
+		finder->torch_ticks = event->start_ticks;
+	if (reader)
+		step_operators_add(&finder->operators, event->name,
+				   reader->thread->tid);
+}
+
 void step_finder_see(struct writer_state *state, struct ring_reader *reader,
 		     const struct event *event)
 {
@@ -191,9 +223,8 @@ void step_finder_see(struct writer_state *state, struct ring_reader *reader,
 	struct loop_mark mark;
 	uint32_t family;
 
-	if (finder && !finder->torch_ticks && event->kind == EVENT_SCOPE &&
-	    event_is_operator(event))
-		finder->torch_ticks = event->start_ticks;
+	if (finder && event->kind == EVENT_SCOPE && event_is_operator(event))
+		see_operator(finder, reader, event);
 	if (likely(!finder) || finder->is_over || was_seen(event) ||
 	    !read_mark(state, event, &family, &mark) ||
 	    (finder->leaves_teams && mark.is_in_team))

@@ -14,6 +14,7 @@
 #include "writer/steps/step_finder.h"
 #include "writer/steps/step_lane.h"
 #include "writer/steps/step_named.h"
+#include "writer/steps/step_operators.h"
 
 struct step_finder {
 	struct step_marks streams[STEP_STREAMS_MAX];
@@ -28,6 +29,7 @@ struct step_finder {
 	unsigned int room_at_start; /* chunks */
 	struct step_calls calls;
 	struct step_names names;
+	struct step_operators operators;
 
 	bool leaves_teams; /* regions within a team's are no marks */
 

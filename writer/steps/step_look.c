@@ -113,6 +113,7 @@ void step_look_now(struct writer_state *state)
 {
 	struct step_finder *finder = state->finder;
 	const size_t most = step_most_marks(finder);
+	enum step_optimizer told;
 	struct step_marks *next;
 	struct loop_nest nest;
 	uint32_t looked = 0;
@@ -123,12 +124,17 @@ void step_look_now(struct writer_state *state)
 					     ? next->count
 					     : step_ready(state, next);
 
+		next->tells_graphs =
+			state->is_finishing && step_search_of(state)->is_whole;
 		if (next->count * 4 < most ||
 		    step_marks_find(next, count, &nest) ||
 		    (!is_final(state) && !loop_is_likely(&nest)))
 			continue;
-		if (step_optimizer_find(state, &next, UINT64_MAX, &nest) ==
-		    OPTIMIZER_DOUBT)
+		told = step_optimizer_find(state, &next, UINT64_MAX, &nest);
+		if (told == OPTIMIZER_DOUBT ||
+		    (told == OPTIMIZER_NONE &&
+		     step_operators_tell_layers(&finder->operators, next,
+						&nest.level[nest.step])))
 			continue;
 		step_found(state, next, &nest, is_final(state));
 		return;

@@ -36,7 +36,9 @@ struct step_marks {
 	struct step_look look[STEP_LOOKS_MAX]; /* those that are due, */
 	size_t looks;			       /* ... oldest first */
 	bool is_found;			       /* by the last look */
-	bool is_by_caller; /* its ids tell where regions were called from */
+	bool is_by_caller; /* its ids tell where regions were called from, or
+			      which graph was launched */
+	bool tells_graphs; /* ... and may */
 	struct loop_choice choice;
 };
 

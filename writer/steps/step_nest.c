@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* step_nest.c - the loops of one stream of marks; see step_marks.h. */
+#include "writer/loops/loop_graphs.h"
 #include "writer/loops/loop_shell.h"
 #include "writer/steps/step_marks.h"
 
@@ -28,7 +29,9 @@ void step_marks_tell_callers(struct step_marks *marks)
 	struct loop_mark *all = step_marks(marks);
 
 	for (size_t i = 0; i < marks->count; i++)
-		all[i].id = search_region(all[i].id, all[i].caller);
+		all[i].id = marks->family == SEARCH_CALLS
+				    ? loop_graphs_id(&all[i])
+				    : search_region(all[i].id, all[i].caller);
 	marks->is_by_caller = !marks->is_by_caller;
 }
 
@@ -155,6 +158,25 @@ static int find_at(const struct step_marks *marks, const struct step_look *look,
 	return rc;
 }
 
+/* Launches of several graphs among the calls: while the run goes on only what
+ * the calls alone tell is taken, since those are what its thread sees. */
+static int find_graphs(struct step_marks *marks, size_t count, int rc,
+		       struct loop_nest *nest)
+{
+	struct loop_nest other;
+	enum loop_graphs graphs = GRAPHS_SAME;
+
+	step_marks_tell_callers(marks);
+	if (!find(step_marks(marks), count, marks->family, &other))
+		graphs = loop_graphs_compare(rc ? NULL : nest, &other);
+	if (graphs == GRAPHS_OTHER && marks->tells_graphs) {
+		*nest = other;
+		return 0;
+	}
+	step_marks_tell_callers(marks);
+	return graphs == GRAPHS_SAME ? rc : -ENOENT;
+}
+
 /* Over all of the first marks, or those that had come at a look. */
 static int find_either(struct step_marks *marks, size_t count,
 		       const struct step_look *look, struct loop_nest *nest)
@@ -166,6 +188,12 @@ static int find_either(struct step_marks *marks, size_t count,
 		step_marks_tell_callers(marks);
 	rc = look ? find_at(marks, look, nest)
 		  : find(step_marks(marks), count, marks->family, nest);
+	if (marks->family == SEARCH_CALLS)
+		return (!rc || rc == -ENOENT) &&
+				       loop_graphs_are_told(step_marks(marks),
+							    count)
+			       ? find_graphs(marks, count, rc, nest)
+			       : rc;
 	if (rc ? rc != -ENOENT || !may_tell_callers(marks, count)
 	       : !are_places_known(marks, count) ||
 			    (!comes_by_turns(marks, &nest->level[nest->step]) &&

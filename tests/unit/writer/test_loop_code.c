@@ -465,9 +465,30 @@ static void test_when_it_is_likely(void **unused)
 	assert_false(loop_is_certain(&choice, marks, &nest, 200, &patience));
 }
 
+/* Time steps of a system that is solved in 40 iterations, then in ever fewer,
+ * and at last in none. */
+static void test_time_steps_that_need_no_iteration(void **unused)
+{
+	(void)unused;
+	for (unsigned int step = 0; step < 50; step++) {
+		const unsigned int needed = step < 25 ? 40 / (step + 1) : 0;
+
+		hit(1, 1, 1);
+		hit(2, 1, 1);
+		for (unsigned int i = 0; i < needed; i++) {
+			for (uint64_t site = 3; site <= 8; site++)
+				hit(site, 2, 2);
+		}
+		hit(9, 1, 1);
+	}
+	expect_none();
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup(test_time_steps_that_need_no_iteration,
+				       set_up),
 		cmocka_unit_test_setup(test_one_region_in_one_loop, set_up),
 		cmocka_unit_test_setup(test_one_region_in_each_turn, set_up),
 		cmocka_unit_test_setup(test_one_region_in_two_loops, set_up),

@@ -412,6 +412,10 @@ static void test_few_turns_around_many(void **unused)
 	count = 0;
 	folds(5, 40);
 	expect_none_of(200, 5);
+	/* Epochs of 24 batches. */
+	count = 0;
+	folds(5, 24);
+	expect_none_of(120, 5);
 }
 
 static void test_more_turns_around_many(void **unused)
@@ -419,6 +423,12 @@ static void test_more_turns_around_many(void **unused)
 	(void)unused;
 	folds(20, 30);
 	assert_int_equal(steps(), 20);
+	count = 0;
+	folds(20, 24);
+	assert_int_equal(steps(), 20);
+	count = 0;
+	folds(8, 12);
+	assert_int_equal(steps(), 8);
 }
 
 /* --- what comes before some turns ----------------------------------------- */
@@ -456,6 +466,146 @@ static void test_an_evaluation_before_each(void **unused)
 	(void)unused;
 	updates(25, 1);
 	assert_int_equal(steps(), 100);
+}
+
+/* --- much behind a few turns ---------------------------------------------- */
+
+/* Geometries whose field takes eight turns, and then forces, with much of the
+ * turns' and two sites of their own; the first begins with a guess. */
+static void moved_waters(unsigned int sites)
+{
+	count = 0;
+	hit(200);
+	for (unsigned int i = 0; i < 15; i++) {
+		for (unsigned int turn = 0; turn < (i ? 8 : 9); turn++) {
+			for (unsigned int k = 0; k < sites; k++)
+				hit(1 + k);
+		}
+		for (unsigned int k = 0; k < 3 * sites; k++) {
+			if (k % sites == 5)
+				hit(100);
+			hit(1 + k % sites % 20);
+		}
+		hit(101);
+	}
+	for (unsigned int k = 0; k < sites / 2; k++)
+		hit(1 + k);
+}
+
+static void test_waters_that_are_moved(void **unused)
+{
+	(void)unused;
+	moved_waters(30);
+	assert_int_equal(steps(), 0);
+}
+
+/* --- what is copied back now and then ------------------------------------- */
+
+/* Time steps of some kernels, and a copy back after every so many. */
+static void time_steps(unsigned int turns, uint64_t kernels, unsigned int every)
+{
+	count = 0;
+	copied(90);
+	for (unsigned int i = 0; i < turns; i++) {
+		for (uint64_t k = 1; k <= kernels; k++)
+			hit(k);
+		hit(2);
+		if (i % every == every - 1)
+			copied(91);
+	}
+}
+
+static void test_a_snapshot_each_so_many(void **unused)
+{
+	(void)unused;
+	for (unsigned int every = 10; every <= 64; every++) {
+		time_steps(every * 16, 3, every);
+		if (every == 12)
+			continue; /* layers, it may be */
+		assert_int_equal(steps(), every * 16);
+		time_steps(every * 6, 5, every);
+		assert_int_equal(steps(), every * 6);
+	}
+}
+
+/* Whole arrays at a time; the sum of a product, and its copy back. */
+static void test_an_energy_each_so_many(void **unused)
+{
+	static const uint8_t turn[] = {1, 1, 1, 1, 2, 1, 1, 2, 1,
+				       1, 2, 3, 4, 3, 4, 3, 2};
+
+	(void)unused;
+	for (unsigned int every = 5; every <= 50; every += 5) {
+		count = 0;
+		for (unsigned int i = 0; i < 8 * every; i++) {
+			for (size_t k = 0; k < sizeof(turn); k++)
+				hit(turn[k]);
+			if (i % every == every - 1) {
+				hit(3);
+				hit(5);
+				copied(6);
+			}
+		}
+		assert_int_equal(steps(), 8 * every);
+	}
+}
+
+/* A batch is copied in each step, a loss back by the same call each tenth. */
+static void test_a_loss_by_the_call_that_loads(void **unused)
+{
+	(void)unused;
+	for (unsigned int i = 0; i < 120; i++) {
+		copied(9);
+		for (uint64_t k = 1; k <= 8; k++)
+			hit(k);
+		if (i % 10 == 9)
+			copied(9);
+	}
+	assert_int_equal(steps(), 120);
+}
+
+/* Layers, of which nothing else tells that they are some. */
+static void test_layers_and_a_copy(void **unused)
+{
+	static const unsigned int layers[] = {2, 3, 4, 6, 8, 12};
+
+	(void)unused;
+	for (size_t n = 0; n < sizeof(layers) / sizeof(layers[0]); n++) {
+		time_steps(40 * layers[n], 2, layers[n]);
+		assert_int_equal(steps(), 40);
+	}
+}
+
+/* What is copied in before ten layers, and out of the last: batches. */
+static void test_layers_between_two_copies(void **unused)
+{
+	(void)unused;
+	for (unsigned int i = 0; i < 30; i++) {
+		copied(8);
+		for (unsigned int k = 0; k < 10; k++) {
+			hit(1);
+			hit(2);
+			hit(3);
+		}
+		copied(8);
+	}
+	assert_int_not_equal(steps(), 300);
+}
+
+/* A kernel more is a step's, it may be. */
+static void test_kernels_and_a_copy(void **unused)
+{
+	(void)unused;
+	for (unsigned int i = 0; i < 300; i++) {
+		hit(1);
+		hit(2);
+		hit(3);
+		if (i % 10 == 9) {
+			hit(4);
+			copied(8);
+		}
+	}
+	assert_int_equal(steps(), 0);
 }
 
 int main(void)
@@ -497,6 +647,14 @@ int main(void)
 		cmocka_unit_test_setup(test_an_evaluation_before_some_updates,
 				       set_up),
 		cmocka_unit_test_setup(test_an_evaluation_before_each, set_up),
+		cmocka_unit_test_setup(test_waters_that_are_moved, set_up),
+		cmocka_unit_test_setup(test_a_snapshot_each_so_many, set_up),
+		cmocka_unit_test_setup(test_an_energy_each_so_many, set_up),
+		cmocka_unit_test_setup(test_a_loss_by_the_call_that_loads,
+				       set_up),
+		cmocka_unit_test_setup(test_layers_and_a_copy, set_up),
+		cmocka_unit_test_setup(test_layers_between_two_copies, set_up),
+		cmocka_unit_test_setup(test_kernels_and_a_copy, set_up),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -112,6 +112,80 @@ static void another_calls_kernel(void **state)
 	assert_int_equal(step_calls_find(&marks, 7), marks.count);
 }
 
+static struct event node_of(uint64_t correlation, const char *name)
+{
+	struct event kernel = kernel_of(correlation, name);
+
+	kernel.gpu.graph = 7;
+	return kernel;
+}
+
+static size_t add_graph(uint64_t correlation)
+{
+	const struct event call = call_of(correlation, GPU_LAUNCH_GRAPH);
+	struct loop_mark mark;
+
+	assert_true(step_calls_read(&calls, session, &call, &mark));
+	return step_marks_add(&marks, &mark);
+}
+
+/* Told by what is in them, whichever record comes first. */
+static void launches_of_graphs(void **state)
+{
+	const struct event first[] = {node_of(5, "a"), node_of(6, "b"),
+				      node_of(7, "a"), node_of(8, "b")};
+	const struct event second[] = {node_of(5, "b"), node_of(6, "a"),
+				       node_of(7, "a"), node_of(8, "c")};
+
+	(void)state;
+	for (size_t i = 0; i < 4; i++) {
+		step_calls_keep_graph(&calls, session, &first[i]);
+		assert_int_equal(add_graph(5 + i), i);
+		assert_true(step_calls_name_graph(session, &marks, &second[i]));
+	}
+	assert_int_not_equal(step_marks(&marks)[0].caller, 0);
+	assert_int_equal(step_marks(&marks)[0].caller,
+			 step_marks(&marks)[1].caller);
+	assert_int_not_equal(step_marks(&marks)[0].caller,
+			     step_marks(&marks)[2].caller);
+	assert_int_not_equal(step_marks(&marks)[0].caller,
+			     step_marks(&marks)[3].caller);
+	assert_int_equal(step_marks(&marks)[0].id, step_marks(&marks)[3].id);
+	assert_described(3, "CUDA call cudaLaunchKernel");
+}
+
+/* So many that a place is taken again; a launch whose kernels are lost. */
+static void graphs_kernels_of_others(void **state)
+{
+	const struct event old = node_of(5, "a"), new = node_of(5 + 4096, "b");
+
+	(void)state;
+	step_calls_keep_graph(&calls, session, &old);
+	step_calls_keep_graph(&calls, session, &new);
+	add_graph(5);
+	assert_int_equal(step_marks(&marks)[0].caller, 0);
+	assert_false(step_calls_name_graph(session, &marks, &new));
+	add_graph(5 + 4096);
+	assert_int_not_equal(step_marks(&marks)[1].caller, 0);
+}
+
+static void what_copies(void **state)
+{
+	struct event call = call_of(3, GPU_LAUNCH_COPY);
+	struct loop_mark mark;
+
+	(void)state;
+	call.name = names_intern_string(session, "cudaMemcpyAsync");
+	assert_true(step_calls_read(&calls, session, &call, &mark));
+	assert_true(mark.is_copy);
+	call.name = names_intern_string(session, "cudaMemsetAsync");
+	assert_true(step_calls_read(&calls, session, &call, &mark));
+	assert_false(mark.is_copy);
+	call = call_of(4, GPU_LAUNCH_KERNEL);
+	assert_true(step_calls_read(&calls, session, &call, &mark));
+	assert_false(mark.is_copy);
+}
+
 static void calls_that_are_no_mark(void **state)
 {
 	const struct event wait = call_of(3, 0);
@@ -143,8 +217,13 @@ int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, begin, end)
 	const struct CMUnitTest tests[] = {
-		TEST(a_kernel_after_its_call),	TEST(a_kernel_before_its_call),
-		TEST(another_calls_kernel),	TEST(calls_that_are_no_mark),
+		TEST(a_kernel_after_its_call),
+		TEST(a_kernel_before_its_call),
+		TEST(another_calls_kernel),
+		TEST(calls_that_are_no_mark),
+		TEST(what_copies),
+		TEST(launches_of_graphs),
+		TEST(graphs_kernels_of_others),
 		TEST(each_is_found_among_many),
 	};
 

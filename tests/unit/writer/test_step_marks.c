@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * test_step_marks.c - of scopes and ranges those are marks that a hook counts
- * as steps when they begin.
+ * as steps when they begin; what operators tell of layers.
  */
 #include "tests/unit/sample_session.h"
 
 #include "collector/session/names.h"
-#include "writer/steps/step_marks.h"
+#include "writer/steps/step_operators.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -68,10 +68,39 @@ static void test_what_is_a_mark(void **unused)
 	sample_end(&sample);
 }
 
+/* 45 requests of two layers, of which the regions are. */
+static void test_operators_that_come_between_layers(void **unused)
+{
+	static struct step_operators operators;
+	struct step_marks stream = {.tid = 7, .count = 900};
+	const struct loop_level level = {
+		.turns = 90, .length = 10, .mass = 1.0};
+
+	(void)unused;
+	for (uint32_t i = 0; i < 180; i++)
+		step_operators_add(&operators, 1, 7);
+	for (uint32_t i = 0; i < 9; i++)
+		step_operators_add(&operators, 2, 7);
+	for (uint32_t i = 0; i < 45; i++)
+		step_operators_add(&operators, 3, 8);
+	/* In each layer; each tenth, a report; another thread's. */
+	assert_false(step_operators_tell_layers(&operators, &stream, &level));
+	for (uint32_t i = 0; i < 45; i++)
+		step_operators_add(&operators, 3, 7);
+	assert_true(step_operators_tell_layers(&operators, &stream, &level));
+	/* Something else comes, too. */
+	stream.count = 911;
+	assert_false(step_operators_tell_layers(&operators, &stream, &level));
+	for (uint32_t i = 0; i < 1000; i++)
+		step_operators_add(&operators, i, 7);
+	assert_int_equal(operators.count, STEP_OPERATORS_MAX);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_what_is_a_mark),
+		cmocka_unit_test(test_operators_that_come_between_layers),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: MIT */
+/* step_operators.c - counts of operators; see step_operators.h. */
+#include "writer/steps/step_operators.h"
+
+/* Of all marks: nothing else comes. */
+#define ALL_MASS 0.9999
+
+void step_operators_add(struct step_operators *operators, uint32_t name,
+			uint32_t tid)
+{
+	size_t at = 0;
+
+	while (at < operators->count &&
+	       (operators->of[at].name != name || operators->of[at].tid != tid))
+		at++;
+	if (at == STEP_OPERATORS_MAX)
+		return;
+	if (at == operators->count)
+		operators->of[operators->count++] =
+			(struct step_operator){.name = name, .tid = tid};
+	operators->of[at].calls++;
+}
+
+/* Reports come after other numbers, mostly. */
+static bool are_layers(size_t number)
+{
+	return number == 2 || number == 3 || number == 4 || number == 6 ||
+	       number == 8 || number == 12;
+}
+
+bool step_operators_tell_layers(const struct step_operators *operators,
+				const struct step_marks *stream,
+				const struct loop_level *level)
+{
+	const size_t turns = level->turns;
+
+	if (stream->family != SEARCH_REGIONS || level->mass < ALL_MASS ||
+	    (turns + 1) * level->length < stream->count)
+		return false;
+	for (size_t i = 0; i < operators->count; i++) {
+		const size_t calls = operators->of[i].calls;
+
+		if (operators->of[i].tid == stream->tid &&
+		    calls >= LOOP_HITS_LEAST && turns % calls == 0 &&
+		    are_layers(turns / calls))
+			return true;
+	}
+	return false;
+}
