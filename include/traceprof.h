@@ -21,7 +21,8 @@ extern "C" {
 #endif
 
 /* A step (iteration) begins here; the one before it ends.  Steps belong to the
- * thread that calls this first; calls from other threads are ignored. */
+ * thread that calls this first: calls from other threads are ignored until that
+ * has ended, and a note in the trace says so.  Then they are the next one's. */
 void traceprof_step_(void) TRACEPROF_NOTHROW __attribute__((weak));
 
 /* Opens and closes a slice on the calling thread.  `name` is UTF-8, copied at

@@ -14,6 +14,7 @@
 #include <errno.h>
 #include <fnmatch.h>
 #include <string.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 /* Steps that the writer may be behind. */
@@ -34,6 +35,8 @@ _Atomic uint32_t steps_tid;
 _Atomic uint32_t steps_ending;
 static int64_t missed_cycle; /* its window found no place; -1 none */
 static bool is_cut;	     /* the whole run, where the program has windows */
+static _Atomic bool is_taken_over; /* just now, by one thread */
+static bool says_others;	   /* that their steps are left out */
 
 enum step_source steps_source(void)
 {
@@ -243,6 +246,46 @@ static uint64_t divisor_of(const struct session *session)
 		       : marker.divisor;
 }
 
+/* Who has joined it may mark steps before the kernel has forgotten it. */
+static bool has_ended(const struct session *session, uint32_t tid)
+{
+	struct thread *other = NULL;
+
+	while ((other = thread_each(session, other)) && other->tid != tid)
+		;
+	/* ACQUIRE pairs with RELEASE in thread_leave(): what it recorded. */
+	return !other || load_acquire(&other->state) == THREAD_RETIRED ||
+	       syscall(SYS_tgkill, getpid(), tid, 0);
+}
+
+/* Steps are one thread's.  When it has ended, the next one that marks them has
+ * them: its own last one ended with it, nobody knows when. */
+static bool takes_over(struct session *session, struct thread *thread,
+		       uint32_t owner, uint64_t ticks)
+{
+	struct window_state *state = &session->head->windows;
+	const int64_t steps = load_relaxed(&state->steps);
+
+	if (steps_source() != STEP_API || atomic_exchange(&is_taken_over, true))
+		return false;
+	if (!has_ended(session, owner)) {
+		if (!says_others)
+			session_note(session,
+				     "traceprof_step() of other threads than "
+				     "the first is left out while that lives");
+		says_others = true;
+	} else {
+		if (steps && state->step_start_ticks &&
+		    steps_are_recorded(session))
+			record_step(state, thread, steps - 1, ticks, UINT64_MAX,
+				    EVENT_UNFINISHED);
+		state->step_start_ticks = 0;
+		store_relaxed(&state->step_tid, thread->tid);
+	}
+	atomic_store(&is_taken_over, false);
+	return load_relaxed(&state->step_tid) == thread->tid;
+}
+
 void steps_mark(struct session *session, struct thread *thread, uint64_t ticks)
 {
 	struct window_state *state = &session->head->windows;
@@ -257,7 +300,7 @@ void steps_mark(struct session *session, struct thread *thread, uint64_t ticks)
 			    memory_order_relaxed, memory_order_relaxed))
 			owner = thread->tid;
 	}
-	if (owner != thread->tid)
+	if (owner != thread->tid && !takes_over(session, thread, owner, ticks))
 		return;
 	marks = load_relaxed(&state->marks);
 	store_relaxed(&state->marks, marks + 1);
@@ -630,5 +673,7 @@ void steps_forget(void)
 	store_relaxed(&source, STEP_API);
 	store_relaxed(&steps_ending, 0);
 	timer_thread = NULL;
+	says_others = false;
+	atomic_store(&is_taken_over, false);
 	gate_keep(false);
 }

@@ -62,3 +62,12 @@ COLD void hook_unfollowed(void)
 	add_relaxed(&session->head->unrecorded_calls, 1);
 	add_relaxed(&session->head->unfollowed_calls, 1);
 }
+
+struct thread *hook_thread_at_end(const struct session *session)
+{
+	struct thread *thread = thread_self;
+
+	return thread || !load_relaxed(&session->head->windows.steps)
+		       ? thread
+		       : hook_thread();
+}

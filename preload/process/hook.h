@@ -52,4 +52,8 @@ static inline struct thread *hook_thread_of_any_lightly(void)
  * window is open: it is counted, and the closing lines say so. */
 void hook_unfollowed(void);
 
+/* thread_self, of who ends the recording; who had nothing to record gets a
+ * record if there are steps, which may be of a thread that is gone. */
+struct thread *hook_thread_at_end(const struct session *session);
+
 #endif

@@ -512,7 +512,7 @@ static bool writer_is_there(const struct thread *thread)
 static void finish(bool ends)
 {
 	struct session *session = life.session;
-	struct thread *thread = thread_self;
+	struct thread *thread = hook_thread_at_end(session);
 	const struct quiet quiet = quiet_begin();
 	int rc;
 

@@ -201,5 +201,19 @@ def test_aliases_are_the_same_calls():
         expect_equal((len(inner), len(outer)), (1, 1), compiler)
 
 
+def test_steps_go_on_in_the_next_thread():
+    """One for each epoch, say.  But while it lives they are one thread's, and that is
+    said."""
+    trace = same("steps_of_threads").trace
+    expect_equal(trace.steps(), list(range(15)), "steps")
+    expect(not any("left out" in note for note in trace.meta["notes"]), "notes")
+    tids = {step["tid"] % 10000000 for step in trace.slices("ProfilerStep#*")}
+    expect_equal(len(tids), 3, tids)
+    trace = same("steps_of_threads", "others").trace
+    expect_equal(trace.steps(), list(range(16)), "steps")
+    expect(any("traceprof_step() of other threads" in note
+               for note in trace.meta["notes"]), trace.meta["notes"])
+
+
 if __name__ == "__main__":
     harness.main()
