@@ -38,7 +38,7 @@ static int back(struct session *session, uint64_t from, uint64_t bytes)
 
 	if (session->head->place != SESSION_IN_FILE)
 		return 0;
-	keeps_forks_out = loader_enter_soon();
+	keeps_forks_out = loader_enter_now();
 	fd = (int)syscall(SYS_openat, AT_FDCWD, session->path,
 			  O_RDWR | O_CLOEXEC | O_NOFOLLOW, 0);
 	if (fd < 0 || syscall(SYS_fallocate, fd, 0, from, bytes))

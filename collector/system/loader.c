@@ -34,13 +34,20 @@ static bool wait_for(_Atomic int *count, int pauses)
 	return atomic_load(count) <= 0;
 }
 
+bool loader_enter_now(void)
+{
+	atomic_fetch_add(&inside, 1);
+	if (!atomic_load(&forks))
+		return true;
+	atomic_fetch_sub(&inside, 1);
+	return false;
+}
+
 static bool enter(int pauses)
 {
 	for (int i = 0; i < pauses; i++) {
-		atomic_fetch_add(&inside, 1);
-		if (!atomic_load(&forks))
+		if (loader_enter_now())
 			return true;
-		atomic_fetch_sub(&inside, 1);
 		if (!wait_for(&forks, pauses))
 			return false;
 	}

@@ -44,6 +44,8 @@ bool loader_enter(void);
 /* Around a file that is open for a moment, which is opened all the same.  Waits
  * no longer than 20 ms: descriptors are the first that a fork copies. */
 bool loader_enter_soon(void);
+/* The same on a program's own thread, which waits for nothing. */
+bool loader_enter_now(void);
 void loader_leave(void);
 
 /* Where a file that is loaded lies, from the first byte of its segments to the
