@@ -6,8 +6,8 @@
  * from the file is checked against its size before it is followed.
  */
 #include "collector/system/symbols.h"
-#include "collector/system/loader.h"
 
+#include "collector/system/loader.h"
 #include <elf.h>
 #include <errno.h>
 #include <fcntl.h>

@@ -89,6 +89,28 @@ def test_three_percent_in_twenty_steps():
         expect(step["shift_low_ns"] < 300000 < step["shift_high_ns"], step)
 
 
+def with_tail(path, us):
+    """A last step that the recording's end cut, in it what follows the loop."""
+    with open(path, encoding="utf-8") as file:
+        trace = json.load(file)
+    start = max(event["ts"] + event.get("dur", 0) for event in trace["traceEvents"])
+    trace["traceEvents"] += [
+        {"ph": "X", "cat": "user_annotation", "pid": 1, "tid": 1, "name": "ProfilerStep#99",
+         "ts": start, "dur": us, "args": {"finished": "false"}},
+        {"ph": "X", "cat": "cpu_op", "pid": 1, "tid": 1, "name": "operator 0",
+         "ts": start + 1, "dur": us - 2}]
+    with open(path, "w", encoding="utf-8") as file:
+        json.dump(trace, file)
+    return path
+
+
+def test_what_follows_the_loop_is_no_step():
+    found, _ = compare(with_tail(write(steady(1, 5), "a"), 10000),
+                       with_tail(write(steady(2, 5), "b"), 5000000))
+    expect_equal([found[side]["steps"] for side in "ab"], [5, 5], "steps")
+    expect_equal([name["name"] for name in found["names"] if name["differs"]], [], "names")
+
+
 def test_the_name_that_became_slower():
     found, _ = compare(write(steady(1), "a"), write(steady(2), "b", slower={3: 1.1}))
     differ = [name["name"] for name in found["names"] if name["differs"]]

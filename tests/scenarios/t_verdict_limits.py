@@ -4,6 +4,8 @@
 Just below it is silent; what other rules say there is not looked at.
 """
 
+import json
+
 import harness
 from harness import command, expect, expect_equal, traced
 from t_verdict import judged, made, rules, slice_, step_
@@ -360,6 +362,9 @@ def test_what_follows_the_loop_is_no_slow_step():
     said = command("report", run.trace.path).stdout
     expect("Verdict: 59 steps" in said and "Steps: 60 (1 cut by the end)" in said, said)
     expect("step 59" not in said and "traceprof writer" not in said, said)
+    counted = json.loads(command("report", "--json", run.trace.path).stdout)[0]["steps"]
+    expect_equal((counted["count"], counted["cut"]), (60, 1), counted)
+    expect(counted["total_ns"] < 60 * 20e6, counted)
     lone = verdict_of_one_step()
     expect("Verdict: 1 step" in lone and "Steps: 1, mean" in lone, lone)
 

@@ -49,6 +49,7 @@ static void on_step(void *arg, const struct trace_event *event)
 		.dur_ns = event->dur_ns,
 		.live_bytes = -1,
 	};
+	const struct trace_value finished = trace_event_arg(event, "finished");
 	int64_t file, number;
 
 	if (!is_step(event) ||
@@ -60,6 +61,7 @@ static void on_step(void *arg, const struct trace_event *event)
 		step.file += (uint32_t)file;
 	if (trace_event_integer(event, "baseline run", &number))
 		step.run = (uint32_t)number;
+	step.is_cut = trace_value_is(&finished, "false");
 	run->steps = memory_grow(run->steps, run->step_count,
 				 &run->step_capacity, sizeof(step));
 	run->steps[run->step_count++] = step;
@@ -90,6 +92,19 @@ static int compare_steps(const void *left, const void *right)
 	const struct run_step *a = left, *b = right;
 
 	return a->start_ns < b->start_ns ? -1 : a->start_ns > b->start_ns;
+}
+
+/* What follows the loop is in a last step that nothing ends: it tells where the
+ * file has no other. */
+static void leave_out_cut(struct run *run, size_t first)
+{
+	size_t kept = first;
+
+	for (size_t at = first; at < run->step_count; at++)
+		if (!run->steps[at].is_cut)
+			run->steps[kept++] = run->steps[at];
+	if (kept > first)
+		run->step_count = kept;
 }
 
 /* The number of the last step that began by then, or `first` - 1. */
@@ -324,6 +339,7 @@ static int read_file(struct run *run, const char *path)
 		qsort(run->steps + reading.first,
 		      run->step_count - reading.first, sizeof(*run->steps),
 		      compare_steps);
+		leave_out_cut(run, reading.first);
 		widen(run, reading.first);
 		sink = (struct trace_sink){on_event, skip, &reading};
 		error = trace_read(path, &sink, &facts);

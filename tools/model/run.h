@@ -27,6 +27,7 @@ struct run_step {
 	int64_t number; /* of ProfilerStep#N */
 	int64_t start_ns, dur_ns;
 	int64_t live_bytes; /* of the heap at its end; -1 not known */
+	bool is_cut;	    /* by the end of the recording */
 };
 
 /* A name's row; its key is category, NUL, name. */

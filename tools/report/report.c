@@ -29,18 +29,21 @@ static void on_step(struct report *report, const struct trace_event *event)
 	const struct trace_value *name = &event->field[FIELD_NAME];
 	const struct trace_value finished = trace_event_arg(event, "finished");
 	const bool is_cut = trace_value_is(&finished, "false");
+	const int64_t whole = steps->count - steps->cut;
 	int64_t number;
+	bool is_first;
 
 	if (decimal_to_integer(name->text + 13, name->len - 13, &number))
 		return;
 	/* What follows the loop may be in one that is cut: it tells where there
 	 * is no other. */
-	if (!is_cut && steps->cut == steps->count)
-		steps->total_ns = steps->max_ns = 0;
-	if (!is_cut || steps->cut == steps->count) {
-		if (!steps->max_ns || event->dur_ns < steps->min_ns)
+	is_first = !steps->count || (!is_cut && !whole);
+	if (is_first)
+		steps->total_ns = 0;
+	if (!is_cut || !whole) {
+		if (is_first || event->dur_ns < steps->min_ns)
 			steps->min_ns = event->dur_ns;
-		if (!steps->max_ns || event->dur_ns > steps->max_ns) {
+		if (is_first || event->dur_ns > steps->max_ns) {
 			steps->max_ns = event->dur_ns;
 			steps->slowest = number;
 		}

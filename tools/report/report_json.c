@@ -26,7 +26,8 @@ struct field {
 
 static const struct field steps_fields[] = {
 	ROW("total_ns", report_steps, total_ns), ROW("min_ns", report_steps, min_ns),
-	ROW("max_ns", report_steps, max_ns), ROW("slowest", report_steps, slowest), {0},
+	ROW("max_ns", report_steps, max_ns), ROW("slowest", report_steps, slowest),
+	ROW("cut", report_steps, cut), {0},
 }, region_fields[] = {
 	ROW("calls", region_total, calls), ROW("team_min", region_total, team_min),
 	ROW("team_max", region_total, team_max), ROW("elapsed_ns", region_total, elapsed_ns),

@@ -4,21 +4,26 @@
 
 /* Of all marks: nothing else comes. */
 #define ALL_MASS 0.9999
+/* Each of a training's operators comes by here: no more are looked at. */
+#define PROBES	 8u
 
 void step_operators_add(struct step_operators *operators, uint32_t name,
 			uint32_t tid)
 {
-	size_t at = 0;
+	const uint64_t key = (uint64_t)tid << 32 | name;
+	const uint64_t first = key * UINT64_C(0x9e3779b97f4a7c15) >> 32;
 
-	while (at < operators->count &&
-	       (operators->of[at].name != name || operators->of[at].tid != tid))
-		at++;
-	if (at == STEP_OPERATORS_MAX)
-		return;
-	if (at == operators->count)
-		operators->of[operators->count++] =
-			(struct step_operator){.name = name, .tid = tid};
-	operators->of[at].calls++;
+	for (unsigned int probe = 0; probe < PROBES; probe++) {
+		struct step_operator *operator =
+			&operators->of[(first + probe) % STEP_OPERATORS_MAX];
+
+		if (!operator->calls)
+			*operator = (struct step_operator){name, tid, 0};
+		if (operator->name == name && operator->tid == tid) {
+			operator->calls++;
+			return;
+		}
+	}
 }
 
 /* Reports come after other numbers, mostly. */
@@ -37,7 +42,7 @@ bool step_operators_tell_layers(const struct step_operators *operators,
 	if (stream->family != SEARCH_REGIONS || level->mass < ALL_MASS ||
 	    (turns + 1) * level->length < stream->count)
 		return false;
-	for (size_t i = 0; i < operators->count; i++) {
+	for (size_t i = 0; i < STEP_OPERATORS_MAX; i++) {
 		const size_t calls = operators->of[i].calls;
 
 		if (operators->of[i].tid == stream->tid &&

@@ -15,10 +15,9 @@
 #define STEP_OPERATORS_MAX 256u
 
 struct step_operators {
-	size_t count;
 	struct step_operator {
 		uint32_t name, tid;
-		size_t calls;
+		size_t calls; /* 0: no operator's */
 	} of[STEP_OPERATORS_MAX];
 };
 

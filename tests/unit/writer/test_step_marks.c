@@ -91,9 +91,13 @@ static void test_operators_that_come_between_layers(void **unused)
 	/* Something else comes, too. */
 	stream.count = 911;
 	assert_false(step_operators_tell_layers(&operators, &stream, &level));
-	for (uint32_t i = 0; i < 1000; i++)
+	/* Of more than there is room for, those that were there count on. */
+	stream.count = 900;
+	for (uint32_t i = 100; i < 1100; i++)
 		step_operators_add(&operators, i, 7);
-	assert_int_equal(operators.count, STEP_OPERATORS_MAX);
+	assert_true(step_operators_tell_layers(&operators, &stream, &level));
+	step_operators_add(&operators, 3, 7);
+	assert_false(step_operators_tell_layers(&operators, &stream, &level));
 }
 
 int main(void)
