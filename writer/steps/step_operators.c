@@ -14,11 +14,11 @@ void step_operators_add(struct step_operators *operators, uint32_t name,
 	const uint64_t first = key * UINT64_C(0x9e3779b97f4a7c15) >> 32;
 
 	for (unsigned int probe = 0; probe < PROBES; probe++) {
-		struct step_operator *operator =
-			&operators->of[(first + probe) % STEP_OPERATORS_MAX];
+		struct step_operator *operator= &
+			operators->of[(first + probe) % STEP_OPERATORS_MAX];
 
 		if (!operator->calls)
-			*operator = (struct step_operator){name, tid, 0};
+			*operator=(struct step_operator){name, tid, 0};
 		if (operator->name == name && operator->tid == tid) {
 			operator->calls++;
 			return;
