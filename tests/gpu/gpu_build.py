@@ -18,11 +18,11 @@ from gpu_machine import HERE, ROOT, Lacking
 STEPS, THREADS = 50, 2
 # The parts that want each program.
 USERS = {
-    "shared": {"trainer", "capture"},
+    "shared": {"trainer", "capture", "versions"},
     "static": {"trainer", "capture"},
     "launches": {"launches", "long", "cost", "ends_c", "late_clock", "devices"},
-    "probe": {"withheld", "zeros", "devices", "events", "switching"},
-    "kinds": {"kinds"}, "graphs": {"kinds"}, "contexts": {"kinds"},
+    "probe": {"withheld", "zeros", "devices", "events", "switching", "versions"},
+    "kinds": {"kinds"}, "graphs": {"kinds", "versions"}, "contexts": {"kinds"},
 }
 
 

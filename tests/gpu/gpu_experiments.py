@@ -256,22 +256,23 @@ def unseen(m, report, output, env):
                     f"{trace.gpu.get('lost_buffers')}; {'; '.join(trace.notes)[:160]}")
 
 
-def turns(m, report):
+def turns(m, report, title="turns", env=None):
     """Kernels of libraries that come and go, by two threads, in contexts that end:
     in windows of two steps, each with what the program says that it launched."""
     output = os.path.join(m.work, "library_turns.program")
-    made = m.run("turns-build", ["gcc", "-O1", "-D_GNU_SOURCE", "-I",
+    made = m.run(f"{title}-build", ["gcc", "-O1", "-D_GNU_SOURCE", "-I",
                                  os.path.join(ROOT, "include"), "-o", output,
                                  os.path.join(ROOT, "tests", "programs",
                                               "library_turns.c"), "-lpthread", "-ldl"])
     if made.status:
         raise Lacking(gpu_machine.last_words(made))
     command = [output, 30, 2, 1]
-    plain = m.run("turns-plain", command, limit=40)
-    ran = m.run("turns", command, traced=True, limit=60, env={
-        "TRACEPROF_WAIT": "1", "TRACEPROF_ACTIVE": "2", "TRACEPROF_REPEAT": "0"})
-    gpu_traces.same(report, "turns", plain, ran)
-    report.expect("turns: windows", len(ran.traces) == 10, len(ran.traces))
+    plain = m.run(f"{title}-plain", command, limit=40)
+    ran = m.run(title, command, traced=True, limit=60, env={
+        "TRACEPROF_WAIT": "1", "TRACEPROF_ACTIVE": "2", "TRACEPROF_REPEAT": "0"}
+                | (env or {}))
+    gpu_traces.same(report, title, plain, ran)
+    report.expect(f"{title}: windows", len(ran.traces) == 10, len(ran.traces))
     wrong = []
     for path in ran.traces:
         trace = gpu_compare.Trace(path)
@@ -281,7 +282,7 @@ def turns(m, report):
         if len(names) != 4 or set(names.values()) != {3} \
                 or trace.gpu.get("missing_kernels"):
             wrong.append((dict(names), trace.gpu.get("missing_kernels")))
-    report.expect("turns: kernels by their library's name", not wrong, wrong[:2])
+    report.expect(f"{title}: kernels by their library's name", not wrong, wrong[:2])
 
 
 def inner_calls(m, report):

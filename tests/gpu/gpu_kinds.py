@@ -16,6 +16,7 @@ KINDS = (("pools", {}), ("managed", {"TRACEPROF_UNIFIED_MEMORY": "1"}),
          ("shapes", {"TRACEPROF_GPU_LATENCY": "1"}), ("failures", {}), ("names", {}),
          ("host", {}), ("graphs", {}), ("built", {}),
          ("pairs", {}), ("busy", {}))
+GRAPHS = ("off", "empty", "fills", "captured", "updated", "child", "inside")
 
 
 def instants(trace):
@@ -91,25 +92,25 @@ def kinds(m, report):
     contexts(m, report)
 
 
-def graphs(m, report):
+def graphs(m, report, ways=GRAPHS, prefix="", env=None):
     """Are the kernels of a graph's launch those that ran?"""
-    for way in ("off", "empty", "fills", "captured", "updated", "child",
-                "inside"):
-        ran = m.run(f"graphs-{way}", [m.programs["graphs"], way, TIMES], traced=True,
-                    env=with_runtime(m), limit=20)
+    for way in ways:
+        ran = m.run(f"{prefix}graphs-{way}", [m.programs["graphs"], way, TIMES],
+                    traced=True, env=with_runtime(m) | (env or {}), limit=20)
         if m.fake and ran.status:
             report.add(f"graph {way}", "skip", "not of a simulated GPU")
             continue
-        trace = gpu_traces.load(m, report, f"graph {way}", ran)
+        title = f"{prefix}graph {way}"
+        trace = gpu_traces.load(m, report, title, ran)
         if not trace:
             continue
         words = ran.stdout.split()
         wanted = {word: int(count) for word, count in zip(words[::2], words[1::2])}
         found = {word: len(trace.of(word)) for word in wanted}
-        report.expect_of_gpu(f"graph {way}: what it says that it ran", found == wanted,
+        report.expect_of_gpu(f"{title}: what it says that it ran", found == wanted,
                       f"{found}, wanted {wanted}; {trace.gpu.get('launched_kernels')} "
                       f"launched, {trace.gpu.get('missing_kernels')} missing")
-        report.expect_of_gpu(f"graph {way}: none missing",
+        report.expect_of_gpu(f"{title}: none missing",
                       not trace.gpu.get("missing_kernels"),
                       trace.gpu.get("missing_kernels"))
 

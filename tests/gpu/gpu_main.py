@@ -16,6 +16,7 @@ import gpu_kinds
 import gpu_machine
 import gpu_strangers
 import gpu_training
+import gpu_versions
 
 # Name, the command it belongs to ("" both), function, seconds below which it is
 # not begun, and those that it may take.
@@ -54,6 +55,7 @@ PARTS = (
     ("libraries", "second", gpu_checklist.libraries, 3, 40),
     ("killed", "third", gpu_strangers.killed, 15, 60),
     ("tools", "third", gpu_strangers.neighbours, 15, 120),
+    ("versions", "third", gpu_versions.versions, 15, 200),
     ("strangers", "third", gpu_strangers.strangers, 60, 400),
 )
 

@@ -25,10 +25,14 @@ PROGRAMS = ("lora", "resnet_amp", "hf_trainer", "gcn", "generate", "compiled_gra
             "vae_lightning", "dqn", "gan", "flax_mlp", "neural_ode", "gaussian",
             "kmeans_cupy", "stencil_numba", "diffusion", "second_order", "scan_jax", "ddp",
             "meta", "posterior", "jax_profiled", "segment", "characters", "ppo_jax",
-            "waves_cupy", "serve", "contrast")
-IN_C = ("bodies", "cg", "looped", "pipeline", "sorts", "spectral", "team")
-LIBRARIES = {"cg": ["-lcublas"], "spectral": ["-lcufft"], "team": ["-Xcompiler",
-                                                                    "-fopenmp"]}
+            "waves_cupy", "serve", "contrast", "vit_ema", "sac", "pinn", "words",
+            "replayed", "nerf", "embed", "compiled_step", "optax_gpt", "fluid_jax",
+            "als_cupy", "walk_cupy")
+IN_C = ("bodies", "cg", "looped", "pipeline", "sorts", "spectral", "team", "lt", "lattice",
+        "argon", "ranks", "sweeps", "antenna")
+LIBRARIES = {"cg": ["-lcublas"], "spectral": ["-lcufft"], "lt": ["-lcublasLt"],
+             "team": ["-Xcompiler", "-fopenmp"]}
+SETTINGS = {name: {"TRACEPROF_SHAPES": "1"} for name in ("cg", "lt", "flax_mlp")}
 KILLED_STEPS = 300
 # Several at once share the GPU's memory.
 TOGETHER = {"XLA_PYTHON_CLIENT_PREALLOCATE": "false"}
@@ -71,7 +75,7 @@ def try_one(m, name):
     if plain.status:
         return gpu_machine.last_words(plain)
     return plain, m.run(name, command_of(m, name), traced=True, limit=70,
-                        env=env | {"TRACEPROF_VERDICT": "1"})
+                        env=env | {"TRACEPROF_VERDICT": "1"} | SETTINGS.get(name, {}))
 
 
 def judge(m, report, name, plain, traced):
@@ -125,6 +129,7 @@ def strangers(m, report):
 def tool(m, name):
     places = [shutil.which(name), os.path.join(m.cuda or "", "bin", name),
               *glob.glob(f"/opt/nvidia/nsight-compute/*/{name}"),
+              *glob.glob(f"/opt/nvidia/nsight-compute/*/host/*/{name}"),
               *glob.glob(f"{m.cuda}/nsight-compute*/{name}")]
     found = [place for place in places if place and os.path.exists(place)]
     if not found:
