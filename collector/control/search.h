@@ -31,8 +31,10 @@
 /* Sites before a marker that may belong to it. */
 #define SEARCH_CONTEXT_MAX  8u
 
-/* Places from which a region may be called, where those tell sites apart. */
+/* Places from which a region may be called, where those tell sites apart; and
+ * behind them those of calls that put work on a GPU. */
 #define SEARCH_CALLERS_MAX  32u
+#define SEARCH_PLACES_MAX   64u
 
 /* A region's place; and whether a loop that a counter tells of has turned since
  * the last call from there. */
@@ -48,10 +50,12 @@ enum search_turn {
 
 /* With a region's place: a member of a team of several begins it, and chance
  * may say which member. */
-#define SEARCH_IN_TEAM	 0x8000u
+#define SEARCH_IN_TEAM	     0x8000u
 
-/* Regions and their places of which it is known in what loops they lie. */
-#define SEARCH_LOOPS_MAX 64u
+/* Regions, or calls of CUDA, and their places of which it is known in what
+ * loops they lie; so many of them are for regions alone. */
+#define SEARCH_LOOPS_MAX     128u
+#define SEARCH_LOOPS_REGIONS 64u
 
 enum search_state {
 	SEARCH_NONE,

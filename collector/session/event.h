@@ -288,7 +288,8 @@ struct event {
 			uint32_t result;
 			uint32_t is_driver; /* cu..., not cuda... */
 			uint32_t is_launch; /* enum gpu_launch_kind */
-			uint64_t lacks_caller;
+			uint32_t lacks_caller;
+			uint32_t place; /* search_loops_of(), 0 unknown */
 		} api;
 		struct {
 			uint64_t correlation;

@@ -32,6 +32,7 @@ EXPORT int InitializeInjection(void);
 #include "preload/process/life.h"
 #include "preload/process/process.h"
 #include "preload/process/quiet.h"
+#include "preload/stack/call_places.h"
 #include "writer/writer.h"
 #include <dlfcn.h>
 #include <stdlib.h>
@@ -416,6 +417,7 @@ void cupti_forget(void)
 		cupti_record_forget();
 		cupti_launch_names_forget();
 		cupti_events_forget();
+		call_places_forget();
 	}
 }
 

@@ -18,6 +18,7 @@
 #include "preload/process/hook.h"
 #include "preload/process/life.h"
 #include "preload/process/quiet.h"
+#include "preload/stack/call_places.h"
 #include "preload/stack/unwind.h"
 #include <errno.h>
 #include <string.h>
@@ -130,10 +131,26 @@ enum calls_for {
 	CALLS_FOR_STEPS = 1,
 	CALLS_FOR_STACKS = 2,
 	CALLS_FOR_NAMES = 4,
+	CALLS_FOR_PLACES = 8,
 	/* which can begin no step: */
-	CALLS_FOR_OTHERS = CALLS_FOR_STACKS | CALLS_FOR_NAMES,
+	CALLS_FOR_OTHERS =
+		CALLS_FOR_STACKS | CALLS_FOR_NAMES | CALLS_FOR_PLACES,
 };
 static _Atomic uint32_t calls_are_on;
+
+/* enum gpu_launch_kind of those that are called back for, the driver's second;
+ * written before they are. */
+static uint8_t kinds[2][CUPTI_CALLS_MAX];
+
+static enum gpu_launch_kind kind_of(CUpti_CallbackDomain domain,
+				    CUpti_CallbackId number)
+{
+	return number < CUPTI_CALLS_MAX
+		       ? (enum gpu_launch_kind)
+				 kinds[domain == CUPTI_CB_DOMAIN_DRIVER_API]
+				      [number]
+		       : GPU_LAUNCH_NONE;
+}
 
 static uint64_t kernel_id(const char *text)
 {
@@ -168,7 +185,8 @@ static bool is_always_on(CUpti_CallbackDomain domain, CUpti_CallbackId number)
 
 static bool is_for(const char *name, uint32_t why)
 {
-	return (why & CALLS_FOR_STEPS && cupti_launch_kind(name)) ||
+	return (why & (CALLS_FOR_STEPS | CALLS_FOR_PLACES) &&
+		cupti_launch_kind(name)) ||
 	       (why & CALLS_FOR_STACKS && cupti_stacks_want(name)) ||
 	       (why & CALLS_FOR_NAMES &&
 		cupti_launch_kind(name) == GPU_LAUNCH_KERNEL);
@@ -179,10 +197,13 @@ static void turn_calls(CUpti_CallbackDomain domain, uint32_t was, uint32_t now)
 	for (CUpti_CallbackId number = 1; number < CUPTI_CALLS_MAX; number++) {
 		const char *name = NULL;
 
-		if (cupti.cuptiGetCallbackName(domain, number, &name) ==
-			    CUPTI_SUCCESS &&
-		    name && is_for(name, was) != is_for(name, now) &&
-		    !is_always_on(domain, number))
+		if (cupti.cuptiGetCallbackName(domain, number, &name) !=
+			    CUPTI_SUCCESS ||
+		    !name || is_for(name, was) == is_for(name, now))
+			continue;
+		kinds[domain == CUPTI_CB_DOMAIN_DRIVER_API][number] =
+			(uint8_t)cupti_launch_kind(name);
+		if (!is_always_on(domain, number))
 			cupti.cuptiEnableCallback(is_for(name, now), subscriber,
 						  domain, number);
 	}
@@ -238,6 +259,8 @@ void cupti_callbacks_turn(void)
 		       steps_want_calls(load_relaxed(&session_here)));
 	cupti_side_initialised();
 	turn_calls_for(CALLS_FOR_NAMES, cupti_launch_names_are_wanted());
+	turn_calls_for(CALLS_FOR_PLACES,
+		       call_places_are_wanted(load_relaxed(&session_here)));
 	if (load_relaxed(&is_subscribed))
 		cupti_graphs_turn(subscriber);
 }
@@ -354,13 +377,12 @@ static void see_work(const CUpti_CallbackData *data,
 }
 
 /* Other calls are called back for too, for their stacks. */
-static bool may_step(const CUpti_CallbackData *data,
-		     CUpti_CallbackDomain domain, CUpti_CallbackId number)
+static bool may_step(CUpti_CallbackDomain domain, CUpti_CallbackId number)
 {
 	switch (steps_source()) {
 	case STEP_CUDA: return true;
 	case STEP_KERNEL: return is_launch(domain, number);
-	case STEP_AUTO: return cupti_launch_kind(data->functionName);
+	case STEP_AUTO: return kind_of(domain, number) != GPU_LAUNCH_NONE;
 	default: return false;
 	}
 }
@@ -399,6 +421,38 @@ static bool is_of_memory(const CUpti_CallbackData *data,
 	return steps_source() != STEP_CUDA;
 }
 
+/* Who looks for the step asks from where it comes. */
+static void note_place(const CUpti_CallbackData *data,
+		       CUpti_CallbackDomain domain, CUpti_CallbackId number)
+{
+	const enum gpu_launch_kind kind = kind_of(domain, number);
+	struct thread *thread = hook_thread_of_any();
+
+	if (!thread || kind == GPU_LAUNCH_NONE)
+		return;
+	/* For other calls `symbolName` points anywhere. */
+	call_places_note(
+		thread, data->correlationId,
+		kind == GPU_LAUNCH_KERNEL && is_launch(domain, number)
+			? data->symbolName
+			: NULL,
+		search_call(domain == CUPTI_CB_DOMAIN_DRIVER_API, number));
+}
+
+/* That which begins no step. */
+static NOINLINE void tell_others(const CUpti_CallbackData *data,
+				 CUpti_CallbackDomain domain,
+				 CUpti_CallbackId number, uint32_t others)
+{
+	/* Where the kinds stay on between windows these callbacks do too. */
+	if (others & CALLS_FOR_STACKS && gate_bits() & GATE_RECORD_BITS)
+		cupti_stacks_take(data);
+	if (others & CALLS_FOR_NAMES && is_launch(domain, number))
+		cupti_launch_names_note(data->correlationId, data->symbolName);
+	if (others & CALLS_FOR_PLACES)
+		note_place(data, domain, number);
+}
+
 static NOINLINE void call_came(const CUpti_CallbackData *data,
 			       CUpti_CallbackDomain domain,
 			       CUpti_CallbackId number)
@@ -408,15 +462,10 @@ static NOINLINE void call_came(const CUpti_CallbackData *data,
 
 	if (!cupti_is_attached())
 		return;
-	/* Where the kinds stay on between windows these callbacks do too. */
-	if (unlikely(others & CALLS_FOR_STACKS) &&
-	    gate_bits() & GATE_RECORD_BITS)
-		cupti_stacks_take(data);
-	/* For other calls `symbolName` points anywhere. */
-	if (unlikely(others & CALLS_FOR_NAMES) && is_launch(domain, number))
-		cupti_launch_names_note(data->correlationId, data->symbolName);
+	if (unlikely(others))
+		tell_others(data, domain, number, others);
 	if (!is_of_memory(data, domain, number) &&
-	    (likely(!others) || may_step(data, domain, number))) {
+	    (likely(!others) || may_step(domain, number))) {
 		*data->correlationData = 0;
 		if ((steps_source() == STEP_AUTO ? is_followed()
 						 : is_marker(data)) &&
@@ -435,7 +484,7 @@ static NOINLINE void call_left(const CUpti_CallbackData *data,
 	if (!cupti_is_attached())
 		return;
 	if (!is_of_memory(data, domain, number)) {
-		if (likely(!has_others()) || may_step(data, domain, number))
+		if (likely(!has_others()) || may_step(domain, number))
 			call_ends(data, domain, number);
 		if (unlikely(load_relaxed(&steps_tid)))
 			see_work(data, domain, number);
@@ -585,6 +634,9 @@ void cupti_callbacks_start(void)
 	cupti_graph_memory_start(subscriber);
 	cupti_events_start(subscriber);
 	cupti_launch_names_start(subscriber);
+	/* From the first call on, so that each run tells the same. */
+	turn_calls_for(CALLS_FOR_PLACES,
+		       call_places_are_wanted(load_relaxed(&session_here)));
 	if (steps_source() == STEP_KERNEL) {
 		for (size_t i = 0; i < LAUNCHES; i++)
 			cupti.cuptiEnableCallback(1, subscriber,

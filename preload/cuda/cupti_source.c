@@ -18,6 +18,7 @@
 #include "preload/cuda/cupti_clock.h"
 #include "preload/cuda/cupti_record.h"
 #include "collector/system/cupti_versions.h"
+#include "preload/stack/call_places.h"
 #include "preload/stack/unwind.h"
 #include <string.h>
 
@@ -206,6 +207,7 @@ static void push(const struct event *events, unsigned int slots)
 static void push_shown(struct session *session, struct event *call)
 {
 	call->caller = cupti_stacks_of(call->api.correlation);
+	call->api.place = call_places_of((uint32_t)call->api.correlation);
 	call->api.lacks_caller =
 		!call->caller && unwind_wants(STACK_CUDA) &&
 		cupti_stacks_want(names_text(session, call->name, NULL));

@@ -37,7 +37,7 @@ struct turning {
 	uint64_t state[LOOPS_MAX];
 };
 
-static struct turning turnings[SEARCH_CALLERS_MAX + 1];
+static struct turning turnings[SEARCH_PLACES_MAX + 1];
 
 COLD void caller_turns_prepare(void)
 {

@@ -19,6 +19,7 @@
 #define DEPTH	     8u
 #define PYTHON_DEPTH 24u
 #define OURS_MOST    16u /* and a runtime's */
+#define DRIVERS_MOST 16u /* CUDA's */
 /* So that all lie in the file's first page. */
 #define HEADERS_MOST ((4096u - sizeof(ElfW(Ehdr))) / sizeof(ElfW(Phdr)))
 #define RULES	     1024u /* powers of two */
@@ -29,6 +30,7 @@
 #define BARE_DISTANCE 0
 #endif
 #define PLACES	    512u
+#define FILES	    16u
 /* No thread's stack but the main one's lies so near to its end: the kernel
  * leaves a gap of 128 MiB. */
 #define STACK_MOST  (UINT64_C(64) << 20)
@@ -47,18 +49,31 @@ struct known_rule {
 	struct unwind_rule rule;
 };
 
+/* Where calls came from: by hash, 0 none; and their numbers. */
+struct place_numbers {
+	uint64_t places[PLACES];
+	uint8_t number[PLACES];
+	uint32_t last; /* that was given */
+};
+
+struct known_file {
+	uint64_t begin, end;
+	bool is_drivers;
+};
+
 /* The main thread's own. */
 struct callers {
 	int (*find_object)(void *code, struct dl_find_object *found);
 	uint64_t stack_end;
 	struct known_rule rules[RULES];
-	uint64_t places[PLACES]; /* by hash, 0 none; and their numbers */
-	uint8_t number[PLACES];
-	uint32_t last;	      /* number that was given */
-	uint64_t site, place; /* the call before, and where it came from */
-	uint64_t calls, next_look;
-	uint64_t again, changes; /* at the same site; since the last look */
-	bool is_interpreter;	 /* what runs is one; asked once */
+	struct place_numbers regions, calls;
+	struct known_file files[FILES];
+	uint32_t file_count;
+	uint32_t call_loops;	   /* calls whose loops are known */
+	uint64_t site, place;	   /* the call before, and where it came from */
+	uint64_t count, next_look; /* of calls of regions */
+	uint64_t again, changes;   /* at the same site; since the last look */
+	bool is_interpreter;	   /* what runs is one; asked once */
 	bool was_asked;
 };
 
@@ -93,11 +108,13 @@ void callers_code_goes(void)
 
 void callers_forget(void)
 {
-	if (callers.last)
-		memset(callers.places, 0, sizeof(callers.places));
-	callers.last = 0;
+	if (callers.regions.last)
+		memset(&callers.regions, 0, sizeof(callers.regions));
+	if (callers.calls.last)
+		memset(&callers.calls, 0, sizeof(callers.calls));
 	callers.site = callers.place = 0;
-	callers.calls = callers.again = callers.changes = 0;
+	callers.call_loops = 0;
+	callers.count = callers.again = callers.changes = 0;
 	caller_turns_forget();
 }
 
@@ -205,10 +222,58 @@ static bool leave_frame(struct place *place)
 	return place->code > 1;
 }
 
-/* The return addresses from here up, ours left out: the first is that of the
- * hook's caller, or `from`.  How many there are, at most `most`. */
-static unsigned int walk(uint64_t from, uint64_t *codes, unsigned int most)
+/* Of CUDA's driver, its runtime or CUPTI.  A runtime that is linked into the
+ * program looks like the program's own code. */
+static bool is_drivers_name(const char *path)
 {
+	const char *slash = strrchr(path, '/');
+	const char *name = slash ? slash + 1 : path;
+
+	return !strncmp(name, "libcuda", 7) || !strncmp(name, "libcupti", 8);
+}
+
+static bool is_drivers(uint64_t code)
+{
+	struct dl_find_object found;
+	struct known_file *file;
+
+	for (uint32_t i = 0; i < callers.file_count; i++) {
+		file = &callers.files[i];
+		if (code - file->begin < file->end - file->begin)
+			return file->is_drivers;
+	}
+	if (callers.find_object((void *)(uintptr_t)code, &found))
+		return false;
+	file = &callers.files[callers.file_count % FILES];
+	callers.file_count = min_u32(callers.file_count + 1, FILES);
+	*file = (struct known_file){
+		(uint64_t)(uintptr_t)found.dlfo_map_start,
+		(uint64_t)(uintptr_t)found.dlfo_map_end,
+		is_drivers_name(found.dlfo_link_map->l_name)};
+	return file->is_drivers;
+}
+
+/* Which calls are walked up from. */
+struct start {
+	uint64_t from; /* the first that counts; 0: whoever called us, */
+	bool is_call;  /* ... or the driver */
+};
+
+static bool begins(const struct start *start, uint64_t code)
+{
+	if (start->is_call)
+		return !is_drivers(code);
+	return !start->from || code == start->from;
+}
+
+/* The return addresses from here up, ours left out: the first is that of the
+ * hook's caller, or where it is to begin.  How many there are, at most `most`.
+ */
+static unsigned int walk(const struct start *start, uint64_t *codes,
+			 unsigned int most)
+{
+	const unsigned int left_out =
+		OURS_MOST + (start->is_call ? DRIVERS_MOST : 0);
 	struct place place;
 	unsigned int count = 0;
 
@@ -223,11 +288,11 @@ static unsigned int walk(uint64_t from, uint64_t *codes, unsigned int most)
 #endif
 	if (callers.stack_end - place.stack >= STACK_MOST)
 		return 0;
-	for (unsigned int i = 0; i < most + OURS_MOST && count < most; i++) {
+	for (unsigned int i = 0; i < most + left_out && count < most; i++) {
 		if (!leave_frame(&place))
 			break;
 		if (!unwind_is_ours(place.code) &&
-		    (count || !from || place.code == from))
+		    (count || begins(start, place.code)))
 			codes[count++] = place.code;
 	}
 	return count;
@@ -314,30 +379,31 @@ static uint64_t place_in_python(const uint64_t *codes,
 }
 
 /* 0: there are too many. */
-static uint32_t number_of(uint64_t place)
+static uint32_t number_of(struct place_numbers *numbers, uint64_t place,
+			  uint32_t most)
 {
 	size_t at = (size_t)(place >> 40) % PLACES;
 
-	for (; callers.places[at]; at = (at + 1) % PLACES)
-		if (callers.places[at] == place)
-			return callers.number[at];
-	if (callers.last == SEARCH_CALLERS_MAX)
+	for (; numbers->places[at]; at = (at + 1) % PLACES)
+		if (numbers->places[at] == place)
+			return numbers->number[at];
+	if (numbers->last == most)
 		return 0;
-	callers.places[at] = place;
-	callers.number[at] = (uint8_t)++callers.last;
-	return callers.last;
+	numbers->places[at] = place;
+	numbers->number[at] = (uint8_t)++numbers->last;
+	return numbers->last;
 }
 
 /* Where regions differ anyway, or all come from one place, it is no use; and it
  * isn't done for ever. */
 static void look(const struct step_search *search)
 {
-	if (callers.calls < callers.next_look)
+	if (callers.count < callers.next_look)
 		return;
 	callers.next_look *= 2;
 	if (!search_is_by_caller(search) &&
-	    (callers.again * 2 < callers.calls || callers.calls >= LOOK_LAST ||
-	     (callers.calls >= LOOK_ALONE && !callers.changes)))
+	    (callers.again * 2 < callers.count || callers.count >= LOOK_LAST ||
+	     (callers.count >= LOOK_ALONE && !callers.changes)))
 		gate_mark(GATE_OMP_CALLER, false);
 	callers.changes = 0;
 }
@@ -374,7 +440,7 @@ static unsigned int leave_bridges(uint64_t *codes, unsigned int count,
 
 /* In which loops it lies, the first time. */
 static void note_loops(struct step_search *search, uint64_t site,
-		       uint32_t number, uint64_t from,
+		       uint32_t number, const struct start *start,
 		       struct caller_python *python)
 {
 	const uint64_t id = search_region(site, number);
@@ -383,7 +449,7 @@ static void note_loops(struct step_search *search, uint64_t site,
 
 	if (caller_loops_has(search, id))
 		return;
-	count = walk(from, codes,
+	count = walk(start, codes,
 		     python->count ? CALLER_PYTHON_FRAMES
 				   : CALLER_LOOPS_FRAMES);
 	if (python->count)
@@ -394,15 +460,39 @@ static void note_loops(struct step_search *search, uint64_t site,
 			  search_loops_of(search, site, number).depth);
 }
 
+/* By its frames, the interpreter's functions among them; 0 unknown. */
+static uint64_t find_place(const struct start *start,
+			   struct caller_python *python)
+{
+	const bool has_python = python_frames_main();
+	uint64_t codes[1 + PYTHON_DEPTH];
+	const unsigned int count =
+		walk(start, codes, 1 + (has_python ? PYTHON_DEPTH : DEPTH));
+
+	python->count = python->below = 0;
+	if (has_python)
+		ask_python(codes, count, python);
+	return python->count ? place_in_python(codes, python)
+			     : place_of(codes, min_u32(count, 1 + DEPTH));
+}
+
+static void know_code(void)
+{
+	if (likely(!load_relaxed(&code_went)))
+		return;
+	store_relaxed(&code_went, false);
+	memset(callers.rules, 0, sizeof(callers.rules));
+	callers.file_count = 0;
+	caller_loops_forget();
+}
+
 COLD uint32_t callers_number(const struct thread *thread, uint64_t site,
 			     uint64_t from)
 {
 	struct session *session = load_relaxed(&session_here);
+	const struct start start = {.from = from};
 	struct caller_python python;
-	bool has_python;
-	uint64_t codes[1 + PYTHON_DEPTH];
 	uint64_t place;
-	unsigned int count;
 	uint32_t number;
 
 	if (!session)
@@ -412,29 +502,57 @@ COLD uint32_t callers_number(const struct thread *thread, uint64_t site,
 			gate_mark(GATE_OMP_CALLER, false);
 		return 0;
 	}
-	if (!callers.calls)
+	if (!callers.count)
 		store_relaxed(&of_others, LOOK_ALONE + 1);
-	if (unlikely(load_relaxed(&code_went))) {
-		store_relaxed(&code_went, false);
-		memset(callers.rules, 0, sizeof(callers.rules));
-		caller_loops_forget();
-	}
-	has_python = python_frames_main();
-	count = walk(from, codes, 1 + (has_python ? PYTHON_DEPTH : DEPTH));
-	python.count = python.below = 0;
-	if (has_python)
-		ask_python(codes, count, &python);
-	place = python.count ? place_in_python(codes, &python)
-			     : place_of(codes, min_u32(count, 1 + DEPTH));
-	callers.calls++;
+	know_code();
+	place = find_place(&start, &python);
+	callers.count++;
 	callers.again += callers.site == site;
 	callers.changes += callers.site == site && callers.place != place;
 	callers.site = site;
 	callers.place = place;
 	look(&session->head->search);
-	number = place ? number_of(place) : 0;
+	number = place ? number_of(&callers.regions, place, SEARCH_CALLERS_MAX)
+		       : 0;
 	if (!number)
 		return 0;
-	note_loops(&session->head->search, site, number, from, &python);
+	note_loops(&session->head->search, site, number, &start, &python);
+	return number | (uint32_t)caller_turns_look(number, &python) << 8;
+}
+
+/* Calls leave room for regions. */
+static void note_loops_of_call(struct step_search *search, uint64_t site,
+			       uint32_t number, const struct start *start,
+			       struct caller_python *python)
+{
+	const uint32_t known = load_relaxed(&search->loop_count);
+
+	if (callers.call_loops >= SEARCH_LOOPS_MAX - SEARCH_LOOPS_REGIONS)
+		return;
+	note_loops(search, site, number, start, python);
+	callers.call_loops += load_relaxed(&search->loop_count) - known;
+}
+
+COLD uint32_t callers_number_of_call(const struct thread *thread, uint64_t site)
+{
+	struct session *session = load_relaxed(&session_here);
+	const struct start start = {.is_call = true};
+	struct caller_python python;
+	uint64_t place;
+	uint32_t number;
+
+	if (!session || thread->tid != (uint32_t)session->head->pid ||
+	    !callers.find_object || !callers.stack_end)
+		return 0;
+	know_code();
+	place = find_place(&start, &python);
+	number = place ? number_of(&callers.calls, place,
+				   SEARCH_PLACES_MAX - SEARCH_CALLERS_MAX)
+		       : 0;
+	if (!number)
+		return 0;
+	number += SEARCH_CALLERS_MAX;
+	note_loops_of_call(&session->head->search, site, number, &start,
+			   &python);
 	return number | (uint32_t)caller_turns_look(number, &python) << 8;
 }

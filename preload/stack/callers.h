@@ -32,6 +32,11 @@ bool callers_start(void);
 uint32_t callers_number(const struct thread *thread, uint64_t site,
 			uint64_t from);
 
+/* The same of a call that puts work on a GPU, called back for by the driver:
+ * its frames, CUPTI's and the runtime's are left out.  Such places have numbers
+ * of their own, behind all of regions. */
+uint32_t callers_number_of_call(const struct thread *thread, uint64_t site);
+
 /* Code is about to be unmapped. */
 void callers_code_goes(void);
 

@@ -132,6 +132,11 @@ bool cupti_stacks_want(const char *name)
 	return name[0] % 2;
 }
 
+uint32_t call_places_of(uint32_t correlation)
+{
+	return correlation * 0;
+}
+
 uint32_t cupti_stacks_of(uint64_t correlation)
 {
 	(void)correlation;

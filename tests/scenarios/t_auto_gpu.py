@@ -182,6 +182,21 @@ def test_a_copy_back_each_so_many():
         expect("step: 80 x update" in shown.stdout, shown.stdout)
 
 
+def test_the_code_tells_a_report_from_what_a_step_does_once():
+    """The calls are the same, one by one."""
+    kinds = {}
+    for way, every, times, wanted in (("report", 20, 30, 600), ("sweeps", 20, 30, 30),
+                                      ("report", 100, 12, 1200), ("sweeps", 7, 40, 40)):
+        run = on_gpu(way, every, times, program="cuda_reports")
+        expect_equal(run.status, 0, run.stderr)
+        expect(said(run)[0], run.stderr)
+        steps = run.trace.steps()
+        expect(steps == list(range(wanted)), f"{way}, {every}: {len(steps)} steps")
+        kinds[way, every] = [call["name"] for call in run.trace.slices(cat="cuda_driver")
+                             if "Launch" in call["name"] or "Memcpy" in call["name"]]
+    expect_equal(kinds["report", 20], kinds["sweeps", 20], "calls")
+
+
 def test_several_graphs_in_each_step():
     run = on_gpu(60, 3, program="graph_steps")
     expect_equal(said(run)[0], "CUDA call cudaGraphLaunch", run.stderr)

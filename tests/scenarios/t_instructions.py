@@ -50,6 +50,10 @@ TASKS = {"0": 900, "1": 780}
 # In our code on the program's thread, for each launch on the simulated GPU that is
 # recorded; most of them in names of the heap's, of which that GPU makes use.
 LAUNCH = 20
+# While a step is searched for: one of the first thousands, of which it is asked from
+# where it comes, and one of those after them.
+LOOKED_AT = 1700
+COUNTED = 400
 # In CUPTI's callbacks, for each launch on the simulated GPU, windows closed.
 MARKS = {
     "kernel:other*": 130,
@@ -345,12 +349,13 @@ def of_library(path):
 
 
 def test_kinds_of_the_gpu():
-    """What else CUPTI and NVML record costs the program's thread no instruction."""
+    """What else CUPTI and NVML record costs the program's thread no instruction, and
+    from where it launches is asked of the first ones, and then no more."""
     double = os.path.join(harness.BUILD, "fake-gpu")
     if not os.path.exists(os.path.join(double, "libcupti.so.13")):
         raise Skip(harness.not_built("the double", "CUDA headers"))
 
-    def launch(**settings):
+    def launch(first, **settings):
         few, many = (count([harness.program("ptx_launch"), launches],
                            {"LD_LIBRARY_PATH": double, "SIMGPU_KERNEL_NS": "1",
                             # A real one has a kernel's name at one place.
@@ -358,13 +363,18 @@ def test_kinds_of_the_gpu():
                             # The simulated one allocates through our hooks.
                             "TRACEPROF_MALLOC": "off"} | settings,
                            harness.LIBRARY, read=of_library)
-                     for launches in (500, 6500))
+                     for launches in (first, first + 3000))
         # What is done once, some 5,000, falls into one or the other.
-        return (many - few) / 6000
+        return (many - few) / 3000
 
-    alone = launch(TRACEPROF_NVML="0")
+    for first, limit in ((500, LOOKED_AT), (5000, COUNTED)):
+        seen = launch(first)
+        expect(limit / 3 < seen < limit, f"{seen:.1f} instructions for a launch after "
+               f"{first}, the limit is {limit}")
+    marked = {"TRACEPROF_STEP": "api"}
+    alone = launch(500, **marked, TRACEPROF_NVML="0")
     expect(0 < alone < LAUNCH, f"{alone:.1f} instructions a launch, the limit is {LAUNCH}")
-    more = launch(TRACEPROF_GPU_LATENCY="1", TRACEPROF_UNIFIED_MEMORY="1")
+    more = launch(500, **marked, TRACEPROF_GPU_LATENCY="1", TRACEPROF_UNIFIED_MEMORY="1")
     expect(abs(more - alone) < 2, f"{alone:.1f} instructions a launch, with all kinds "
            f"{more:.1f}")
 

@@ -258,9 +258,9 @@ bool rule_needless_sync(const struct verdict_facts *facts,
 		return false;
 	say_site(facts, finding, site, sizeof(site));
 	say(&finding->figure,
-	    "%.1f waits for the GPU a step, after each of which it has "
+	    "%.*f waits for the GPU a step, after each of which it has "
 	    "nothing to do%s",
-	    calls / steps_of(facts), site);
+	    split->has_steps ? 1 : 0, calls / steps_of(facts), site);
 	say(&finding->threshold, "%.1f a step, and %.0f %% of it", SYNCS_MIN,
 	    100 * SHARE_MIN);
 	say(&finding->next,

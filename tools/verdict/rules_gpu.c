@@ -211,8 +211,8 @@ bool rule_layout(const struct verdict_facts *facts, struct finding *finding)
 	if (!is_worth(facts, finding->saved_ns, SHARE_MIN))
 		return false;
 	say(&finding->figure,
-	    "%.1f kernels a step only bring tensors into another order",
-	    kernels.count / steps_of(facts));
+	    "%.*f kernels a step only bring tensors into another order",
+	    facts->split.has_steps ? 1 : 0, kernels.count / steps_of(facts));
 	say(&finding->threshold, "%.0f %% of the step", 100 * SHARE_MIN);
 	say(&finding->next,
 	    "keep one layout throughout: memory_format=torch.channels_last for "

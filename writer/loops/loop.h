@@ -20,8 +20,10 @@ struct loop_mark {
 	bool is_in_team : 1; /* begun by a member of a team of several */
 	bool is_step_like : 1; /* a range that is called so */
 	bool is_copy : 1;      /* a call that copies, and is no memset */
+	bool is_graph : 1;     /* a call that launches a graph: `caller` says
+				  which */
 	uint8_t turn : 2;      /* enum search_turn */
-	uint16_t caller;       /* where a region was called from, 0 unknown; */
+	uint16_t caller;       /* where it was called from, 0 unknown; */
 	uint16_t loop;	/* ... the innermost loop around that, 0 unknown, */
 	uint16_t depth; /* ... how many there are, and 1; 0 unknown */
 };

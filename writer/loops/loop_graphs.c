@@ -19,9 +19,11 @@ bool loop_graphs_are_told(const struct loop_mark *marks, size_t count)
 	uint16_t graph = 0;
 
 	for (size_t i = 0; i < count; i++) {
-		if (graph && marks[i].caller && marks[i].caller != graph)
+		if (!marks[i].is_graph || !marks[i].caller)
+			continue;
+		if (graph && marks[i].caller != graph)
 			return true;
-		graph = marks[i].caller ? marks[i].caller : graph;
+		graph = marks[i].caller;
 	}
 	return false;
 }

@@ -23,7 +23,8 @@ uint16_t loop_graphs_add(uint16_t graph, const char *kernel);
 /* A call's site with what tells graphs apart, or again without. */
 static inline uint64_t loop_graphs_id(const struct loop_mark *mark)
 {
-	return mark->id ^ (uint64_t)mark->caller << 40;
+	return mark->is_graph ? mark->id ^ (uint64_t)mark->caller << 40
+			      : mark->id;
 }
 
 /* Launches of several graphs are among the marks. */

@@ -26,6 +26,17 @@ static uint64_t note_of(uint32_t name, uint64_t correlation)
 	return (uint64_t)name << 32 | (uint32_t)correlation;
 }
 
+/* What its code tells of the loops around it; a graph's `caller` is none. */
+static void know_loops(const struct session *session, struct loop_mark *mark)
+{
+	const struct search_loops loops =
+		search_loops_of(&session->head->search, mark->id,
+				mark->is_graph ? 0 : mark->caller);
+
+	mark->loop = loops.loop;
+	mark->depth = loops.depth;
+}
+
 static void become(const struct session *session, struct loop_mark *mark,
 		   uint32_t name, uint64_t correlation)
 {
@@ -33,6 +44,7 @@ static void become(const struct session *session, struct loop_mark *mark,
 
 	mark->id = search_kernel(names_text(session, name, &len));
 	mark->note = note_of(name, correlation);
+	know_loops(session, mark);
 }
 
 static uint16_t graph_of(const struct step_calls *calls, uint64_t correlation)
@@ -65,8 +77,14 @@ bool step_calls_read(const struct step_calls *calls,
 		.end_ticks = event->end_ticks,
 		.note = note_of(event->name, correlation),
 		.is_copy = is_copy(session, event)};
-	if (event->api.is_launch == GPU_LAUNCH_GRAPH)
+	if (event->api.is_launch == GPU_LAUNCH_GRAPH) {
+		mark->is_graph = true;
 		mark->caller = graph_of(calls, correlation);
+	} else {
+		mark->caller = event->api.place & SEARCH_CALLER;
+		mark->turn = SEARCH_TURN(event->api.place);
+	}
+	know_loops(session, mark);
 	kept = calls->kernels[correlation % KERNELS];
 	if (kept >> 32 && (uint32_t)kept == (uint32_t)correlation)
 		become(session, mark, (uint32_t)(kept >> 32), correlation);

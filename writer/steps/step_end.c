@@ -46,6 +46,7 @@ static void find(struct writer_state *state)
 	/* All calls of its window have come, whatever was known at the end of
 	 * the last pass. */
 	finder->seen_ticks = UINT64_MAX;
+	finder->has_ended = true;
 	step_try_streams(state, true);
 	if (!finder->of)
 		step_tell_none(state, "");

@@ -51,6 +51,7 @@ struct step_finder {
 	uint32_t seen_state;   /* as of the last pass */
 	uint64_t seen_ticks;   /* and before which all calls had come, */
 	uint64_t run_ticks;    /* ... and all else */
+	bool has_ended;	       /* the run as a whole: nothing more comes */
 };
 
 static inline struct step_search *

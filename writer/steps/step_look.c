@@ -124,8 +124,7 @@ void step_look_now(struct writer_state *state)
 					     ? next->count
 					     : step_ready(state, next);
 
-		next->tells_graphs =
-			state->is_finishing && step_search_of(state)->is_whole;
+		next->tells_graphs = finder->has_ended;
 		if (next->count * 4 < most ||
 		    step_marks_find(next, count, &nest) ||
 		    (!is_final(state) && !loop_is_likely(&nest)))

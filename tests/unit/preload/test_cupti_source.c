@@ -55,6 +55,7 @@ void cupti_nodes_settled(uint64_t ticks) { (void)ticks; }
 bool cupti_graphs_ran_nothing(uint64_t number) { return !number; }
 bool cupti_stacks_want(const char *name) { return !name; }
 uint32_t cupti_stacks_of(uint64_t number) { (void)number; return 0; }
+uint32_t call_places_of(uint32_t number) { (void)number; return 0; }
 bool cupti_graph_memory_next(struct event *event) { return !event; }
 bool cupti_graph_memory_counts(const struct event *event) { return event; }
 /* clang-format on */

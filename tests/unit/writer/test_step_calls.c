@@ -169,6 +169,36 @@ static void graphs_kernels_of_others(void **state)
 	assert_int_not_equal(step_marks(&marks)[1].caller, 0);
 }
 
+/* What the code tells is of the kernel, at its place; a graph has none. */
+static void places_of_calls(void **state)
+{
+	struct step_search *search = &session->head->search;
+	const struct event kernel = kernel_of(5, "update");
+	struct event call = call_of(5, GPU_LAUNCH_KERNEL);
+	struct loop_mark mark;
+
+	(void)state;
+	call.api.place = 40 | SEARCH_TURN_NEXT << 8;
+	search->loops[0] = (struct search_loops){
+		.id = search_region(search_kernel("update"), 40),
+		.loop = 3,
+		.depth = 2};
+	store_release(&search->loop_count, 1);
+	assert_true(step_calls_read(&calls, session, &call, &mark));
+	assert_int_equal(mark.caller, 40);
+	assert_int_equal(mark.turn, SEARCH_TURN_NEXT);
+	assert_int_equal(mark.depth, 0);
+	step_marks_add(&marks, &mark);
+	assert_true(step_calls_name(session, &marks, &kernel));
+	assert_int_equal(step_marks(&marks)[0].loop, 3);
+	assert_int_equal(step_marks(&marks)[0].depth, 2);
+
+	call.api.is_launch = GPU_LAUNCH_GRAPH;
+	assert_true(step_calls_read(&calls, session, &call, &mark));
+	assert_true(mark.is_graph);
+	assert_int_equal(mark.caller | mark.turn, 0);
+}
+
 static void what_copies(void **state)
 {
 	struct event call = call_of(3, GPU_LAUNCH_COPY);
@@ -217,13 +247,10 @@ int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, begin, end)
 	const struct CMUnitTest tests[] = {
-		TEST(a_kernel_after_its_call),
-		TEST(a_kernel_before_its_call),
-		TEST(another_calls_kernel),
-		TEST(calls_that_are_no_mark),
-		TEST(what_copies),
-		TEST(launches_of_graphs),
-		TEST(graphs_kernels_of_others),
+		TEST(a_kernel_after_its_call),	TEST(a_kernel_before_its_call),
+		TEST(another_calls_kernel),	TEST(calls_that_are_no_mark),
+		TEST(places_of_calls),		TEST(what_copies),
+		TEST(launches_of_graphs),	TEST(graphs_kernels_of_others),
 		TEST(each_is_found_among_many),
 	};
 
