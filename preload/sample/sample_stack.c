@@ -359,7 +359,8 @@ struct sample_place sample_stack_take(struct session *session,
 		count = python_frames_append(session, frames, STACK_DEPTH_MAX);
 	else if (can_walk && unwind.has_python)
 		count = python_frames_splice(session, frames, count,
-					     STACK_DEPTH_MAX);
+					     STACK_DEPTH_MAX,
+					     unwind_is_whole(frames, count));
 	place.code = frames[0];
 	if (count > 1)
 		place.stack = stacks_put(session, &frames[1], count - 1);

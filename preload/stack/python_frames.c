@@ -600,18 +600,19 @@ uint32_t python_frames_append(struct session *session, uint64_t *frames,
 }
 
 uint32_t python_frames_splice(struct session *session, uint64_t *frames,
-			      uint32_t count, uint32_t most)
+			      uint32_t count, uint32_t most, bool is_whole)
 {
 	uint64_t out[STACK_DEPTH_MAX];
 	struct spliced to = {.out = out, .made = 0, .most = most};
 	const bool is_cut = count >= most;
+	const bool goes_up = is_cut || !is_whole;
 	uint32_t loops = 0;
 
 	for (uint32_t i = 0; i < count; i++)
 		loops += python_eval_holds(frames[i]);
-	if (!loops && !is_cut)
+	if (!loops && !goes_up)
 		miss_loop(session);
-	if ((!loops && !is_cut) || load_relaxed(&python.is_noted))
+	if ((!loops && !goes_up) || load_relaxed(&python.is_noted))
 		return min_u32(count, most);
 	if (!read_all(session, &to, loops))
 		return min_u32(count, most);
@@ -629,6 +630,9 @@ uint32_t python_frames_splice(struct session *session, uint64_t *frames,
 	}
 	if (is_cut && to.next < to.there)
 		prefer_python(session, &to);
+	/* What lies between is not known, but that they called it is. */
+	while (!is_whole && to.next < to.there && to.made < most)
+		put_python(session, &to);
 	memcpy(frames, out, to.made * sizeof(out[0]));
 	return to.made;
 }

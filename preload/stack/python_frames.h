@@ -32,9 +32,11 @@ uint32_t python_frames_append(struct session *session, uint64_t *frames,
 			      uint32_t most);
 
 /* Puts the functions into `count` frames; at most `most` come back, of which
- * Python's get the outer half where not all have room. */
+ * Python's get the outer half where not all have room.  Where the frames aren't
+ * the whole stack, since nothing says how one of them is left, those that are
+ * left over come behind the last one. */
 uint32_t python_frames_splice(struct session *session, uint64_t *frames,
-			      uint32_t count, uint32_t most);
+			      uint32_t count, uint32_t most, bool is_whole);
 
 /* The lines of Python in which this thread is, those of its callers too, as a
  * number of so many bits; 0 not known.  Above it, if it is known, which object

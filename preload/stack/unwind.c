@@ -13,9 +13,11 @@
 #include "preload/stack/unwind_table.h"
 #include <dlfcn.h>
 #include <elf.h>
+#include <gnu/libc-version.h>
 #include <link.h>
 #include <pthread.h>
 #include <string.h>
+#include <sys/auxv.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -105,6 +107,25 @@ static void look_for_table(void)
 }
 #endif
 
+/* To its last byte and no further: the next library may follow at once. */
+static void find_file(const void *code, uintptr_t *begin, uintptr_t *bytes)
+{
+	const ElfW(Ehdr) * head;
+	const ElfW(Phdr) * part;
+	uintptr_t end = 0;
+	Dl_info info;
+
+	if (!dladdr(code, &info))
+		return;
+	head = info.dli_fbase;
+	part = (const ElfW(Phdr) *)((const char *)head + head->e_phoff);
+	for (int i = 0; i < head->e_phnum; i++)
+		if (part[i].p_type == PT_LOAD)
+			end = max_u64(end, part[i].p_vaddr + part[i].p_memsz);
+	*begin = (uintptr_t)head;
+	*bytes = end;
+}
+
 #ifdef UNWINDS_BY_LIBUNWIND
 /* This thread's memory of libunwind's, once it has it. */
 static _Thread_local char *its_memory
@@ -129,25 +150,6 @@ static void *its_memory_at(const struct tls_index *index)
 	return its_memory + index->offset;
 }
 
-/* To its last byte and no further: the next library may follow at once. */
-static void find_library(void)
-{
-	const ElfW(Ehdr) * head;
-	const ElfW(Phdr) * part;
-	uintptr_t end = 0;
-	Dl_info info;
-
-	if (!dladdr(*(void **)&unwind.backtrace, &info))
-		return;
-	head = info.dli_fbase;
-	part = (const ElfW(Phdr) *)((const char *)head + head->e_phoff);
-	for (int i = 0; i < head->e_phnum; i++)
-		if (part[i].p_type == PT_LOAD)
-			end = max_u64(end, part[i].p_vaddr + part[i].p_memsz);
-	unwind.library = (uintptr_t)head;
-	unwind.library_bytes = end;
-}
-
 static bool find(void *library)
 {
 	int (*set_policy)(unw_addr_space_t, unw_caching_policy_t);
@@ -168,7 +170,8 @@ static bool find(void *library)
 	    !set_policy || !stack_end)
 		return false;
 	unwind.main_high = *(uint64_t *)stack_end;
-	find_library();
+	find_file(*(void **)&unwind.backtrace, &unwind.library,
+		  &unwind.library_bytes);
 	/* No lock that another thread holds. */
 	set_policy(*unwind.space, UNW_CACHE_PER_THREAD);
 	return true;
@@ -350,6 +353,9 @@ COLD void unwind_prepare(void)
 	}
 	quiet = quiet_begin();
 	if (load()) {
+		find_file((const void *)(uintptr_t)gnu_get_libc_version,
+			  &unwind.libc, &unwind.libc_bytes);
+		unwind.start = getauxval(AT_ENTRY);
 		unwind.has_python = python_frames_find();
 		/* RELEASE pairs with ACQUIRE in unwind_is_ready(): what
 		 * was found. */

@@ -65,6 +65,8 @@ struct unwind {
 	unw_addr_space_t *space;
 #endif
 	uintptr_t library, library_bytes; /* where libunwind lies */
+	uintptr_t libc, libc_bytes;
+	uintptr_t start;   /* the program's first code */
 	bool has_points;   /* a walk may be a point of cancellation */
 	size_t tls_module; /* of its memory for each thread */
 	void *(*tls_address)(void *index); /* NULL: it has none */
@@ -114,6 +116,19 @@ uint32_t unwind_from(uint64_t high, const ucontext_t *context, uint64_t *frames,
 /* The file that holds an address, by a table of the loader's that needs no
  * lock; unwind.find_object is there. */
 bool unwind_find_file(uint64_t code, struct dl_phdr_info *info);
+
+/* The code at which the kernel starts a program. */
+#define UNWIND_START_BYTES 64u
+
+/* Up to where a thread begins: in the C library, or in the program's first
+ * code.  Else nothing says how the last frame is left. */
+static inline bool unwind_is_whole(const uint64_t *frames, uint32_t count)
+{
+	const uint64_t last = count > 1 ? frames[count - 1] : 0;
+
+	return last - unwind.libc < unwind.libc_bytes ||
+	       last - unwind.start < UNWIND_START_BYTES;
+}
 
 /* Our own code lies in between. */
 extern const char __ehdr_start[] __attribute__((visibility("hidden")));
@@ -207,8 +222,9 @@ unwind_take(struct thread *thread, uint32_t ours)
 		first++;
 	count -= first;
 	if (unlikely(unwind.has_python))
-		count = python_frames_splice(session, &frames[first], count,
-					     wanted);
+		count = python_frames_splice(
+			session, &frames[first], count, wanted,
+			unwind_is_whole(&frames[first], count));
 	if (unlikely(unwind.has_points))
 		pthread_setcancelstate(cancels, &cancels);
 	errno = saved;

@@ -22,6 +22,7 @@
 #include "preload/cuda/cupti_share.h"
 #include "preload/cuda/cupti_source.h"
 #include "preload/stack/unwind.h"
+#include "preload/stack/call_places.h"
 #include "tests/fake_gpu/sim_knobs.h"
 #include "tests/fake_gpu/sim_record.h"
 #include "writer/pass.h"

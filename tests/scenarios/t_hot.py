@@ -4,12 +4,15 @@
 import collections
 import json
 import os
+import platform
+import re
 import shutil
 import subprocess
+import sys
 
 import harness
 import protobuf
-from harness import expect, expect_equal, same
+from harness import Skip, expect, expect_equal, same
 from t_verdict import SAMPLES, made, slice_, threads_
 
 SAMPLED = {"TRACEPROF_SAMPLE": "997"}
@@ -56,6 +59,62 @@ def test_threads_shorter_than_a_period_count_in_full():
         work = {row["name"]: row for row in hot["functions"]}["its_share"]
         expect(0.95 * wanted < work["total_ns"] < 1.1 * wanted, wanted, work,
                hot["cpu_ns"])
+
+
+NATIVE = """import ctypes, sys, threading, time
+spin = ctypes.CDLL(sys.argv[1]).spin
+spin.argtypes = [ctypes.c_ulong]
+
+
+def outer(turns):
+    inner(turns)
+
+
+def inner(turns):
+    spin(turns)
+
+
+def on_thread(turns):
+    inner(turns)
+
+
+begun = time.process_time()
+turns = 1000
+while time.process_time() - begun < 0.4:
+    outer(turns)
+    turns *= 2
+one = threading.Thread(target=on_thread, args=(turns,))
+one.start()
+one.join()
+"""
+
+
+def test_python_below_code_that_cannot_be_walked():
+    """MKL's and OpenBLAS' kernels say nothing of their frames: the lines of Python that
+    called them are known all the same."""
+    if platform.machine() != "x86_64":
+        raise Skip("its assembly is x86-64's")
+    if not (3, 10) <= sys.version_info < (3, 15):
+        raise Skip("no functions of this Python's")
+    library = harness.compile_program("lib/no_frames.S", "-shared", "-fPIC",
+                                      name="libno_frames.so")
+    script = os.path.join(harness.folder(), "native.py")
+    with open(script, "w", encoding="utf-8") as file:
+        file.write(NATIVE)
+    done = harness.traced(sys.executable, script, library, env=SAMPLED)
+    expect_equal(done.status, 0, done.stderr)
+    folded = harness.command("report", "--folded", done.files[0]).stdout
+    sums = collections.Counter()
+    for line in folded.splitlines():
+        path, number = line.rsplit(" ", 1)
+        names = [re.sub(r" .*", "", name) for name in path.split(";")]
+        if names[-1] == "spin":
+            sums["all"] += int(number)
+            for name in ("outer", "on_thread"):
+                sums[name] += name in names and "inner" in names and int(number)
+    expect(sums["all"] > 400000, sums, folded[-500:])
+    expect(sums["outer"] > 100000 and sums["on_thread"] > 100000, sums)
+    expect(sums["outer"] + sums["on_thread"] > 0.98 * sums["all"], sums)
 
 
 def test_functions_of_a_template_with_long_arguments_are_told_apart():

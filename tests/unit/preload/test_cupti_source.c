@@ -16,6 +16,7 @@
 #include "preload/cuda/cupti_share.h"
 #include "preload/cuda/cupti_source.h"
 #include "preload/stack/unwind.h"
+#include "preload/stack/call_places.h"
 #include "tests/unit/session_fixture.h"
 #include <string.h>
 
