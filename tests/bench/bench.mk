@@ -9,14 +9,14 @@
 
 .PHONY: bench bench-quick benches
 
-BENCHES := $(patsubst %,$(O)/tests/bench/%,bench_heap bench_region bench_kernels bench_coder \
-           bench_reader)
+BENCHES := $(patsubst %,$(O)/tests/bench/%,bench_heap bench_region bench_kernels bench_tasks \
+           bench_waits bench_coder bench_reader)
 
 benches: $(BENCHES)
 
 # The programs that are measured are always gcc's, like tests/programs.
 $(O)/tests/bench/bench_heap $(O)/tests/bench/bench_region \
-$(O)/tests/bench/bench_kernels: \
+$(O)/tests/bench/bench_kernels $(O)/tests/bench/bench_tasks $(O)/tests/bench/bench_waits: \
 $(O)/tests/bench/%: tests/bench/%.c
 	$(call say,CC,$<)
 	@mkdir -p $(@D)

@@ -247,6 +247,24 @@ class Bench:
                      note=f"on {statistics.median(times['plain']):.0f} ns; "
                           f"closed {closed:.0f} ns")
 
+    def tasks(self):
+        """Also where the bound thins them, by sites; and waits that are drawn."""
+        for program, count, title, variants in (
+                ("bench_tasks", 100000, "explicit task", {
+                    "no bound": self.ours(TRACEPROF_MAX_OVERHEAD="0"), "": self.ours()}),
+                ("bench_waits", 2000, "wait of 60 us", {
+                    "": self.ours(TRACEPROF_WAITS="1"),
+                    "with its stack": self.ours(TRACEPROF_SAMPLE="499")})):
+            runs = rounds(self.rounds, {"plain": self.plain} | variants,
+                          [self.program(program), self.many(count)])
+            self.keep(title, runs)
+            times = {key: [one.numbers[0] for one in found] for key, found in runs.items()}
+            for name in variants:
+                self.add(title + (f", {name}" if name else "") + ", added", "ns",
+                         added(times["plain"], times[name]),
+                         note=f"on {statistics.median(times['plain']):.0f} ns"
+                         + ("; processor time" if program == "bench_waits" else ""))
+
     def sql_script(self):
         """None where there is no sqlite3."""
         if not shutil.which("sqlite3"):
@@ -426,7 +444,7 @@ class Bench:
     def torch(self):
         bench_steps.torch(self)
 
-    PARTS = ("instructions", "heap", "regions", "steps", "kernels", "late", "sqlite", "stacks",
+    PARTS = ("instructions", "heap", "regions", "tasks", "steps", "kernels", "late", "sqlite", "stacks",
              "torch", "start", "memory", "writer", "cost", "drain", "coders", "tools")
 
     def merge(self, path, kind):
