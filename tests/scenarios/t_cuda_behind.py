@@ -184,7 +184,7 @@ def of_many_graphs(graphs):
     words = ["1", "1", "400", "1000", "0", "0", str(graphs)]
     run = traced("cuda_behind", *words, check=False, env={
         "LD_LIBRARY_PATH": FAKE, "SIMGPU_KERNEL_NS": str(100 * MS),
-        "TRACEPROF_EXIT_MS": "2000"})
+        "TRACEPROF_EXIT_MS": "10000"})
     gpu = run.trace.meta["gpu"]
     expect(len(kernels(run.trace)) < 400, gpu)
     return (gpu["launched_kernels"], gpu["missing_kernels"], gpu["unsized_graphs"],
