@@ -94,6 +94,14 @@ struct search_loops {
 	_Atomic uint32_t is_gone; /* other code lies there since */
 };
 
+/* By what the parts of a whole run that are closed have steps: the fields of
+ * the same names below. */
+struct search_part {
+	uint32_t is_known;
+	uint32_t tid, family, context, is_begin, is_end, every, leaves_teams;
+	uint64_t id, key, begin_ticks, first_ticks;
+};
+
 struct step_search {
 	_Atomic uint32_t state;
 	uint32_t is_whole; /* no schedule: everything is recorded anyway */
@@ -136,6 +144,7 @@ struct step_search {
 	uint64_t kept_ticks;  /* what began before it may be gone, 0 none */
 	uint64_t begin_ticks; /* of the first turn, */
 	uint64_t first_ticks; /* ... and of its hit; set before FOUND */
+	struct search_part part;
 
 	/* The main thread's own; of those below `loop_count` nothing but
 	 * is_gone changes. */

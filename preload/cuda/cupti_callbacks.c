@@ -222,22 +222,16 @@ static void turn_calls_for(enum calls_for why, bool on)
 	futex_wake(&calls_are_on);
 }
 
-bool cupti_callbacks_await_names(unsigned int ms)
+bool cupti_callbacks_await_names(void)
 {
-	const uint64_t end = clock_monotonic_ns() + UINT64_C(1000000) * ms;
+	uint32_t seen;
 
-	for (;;) {
-		const uint32_t seen = load_relaxed(&calls_are_on);
-		const uint64_t now = clock_monotonic_ns();
-
-		/* Who ends or goes needs none. */
-		if (seen & CALLS_FOR_NAMES || !cupti_is_ours() ||
-		    cupti_flush_is_ending())
-			return true;
-		if (now >= end)
+	while (!((seen = load_relaxed(&calls_are_on)) & CALLS_FOR_NAMES) &&
+	       cupti_is_ours() && !cupti_flush_is_ending()) {
+		if (!cupti_flush_await(&calls_are_on, seen))
 			return false;
-		futex_wait(&calls_are_on, seen, end - now);
 	}
+	return true;
 }
 
 static bool are_followed(void)

@@ -40,6 +40,11 @@
 #define UNANSWERED    3u /* calls of ours until another is looked for */
 #define END_PERIOD_NS UINT64_C(20000000)
 #define STACK_BYTES   (256u << 10)
+/* How long a call of the program's waits for what the helper turns on: once
+ * that is up, and in all. */
+#define UP_NS	      UINT64_C(500000000)
+#define AWAITED_NS    UINT64_C(2000000000)
+#define LOOK_NS	      UINT64_C(5000000)
 
 enum flush_stage { FLUSH_RUNS, FLUSH_LAST, FLUSH_DONE };
 
@@ -54,6 +59,7 @@ static struct {
 	_Atomic uint32_t unused; /* nobody wakes who sleeps here */
 	_Atomic uint32_t force;
 	_Atomic uint32_t tid;
+	_Atomic uint32_t is_up;	 /* it doesn't sleep */
 	_Atomic uint32_t end_ms; /* longest end */
 	uint64_t missed_ticks;	 /* of a forced flush that left buffers out */
 	uint64_t flushed_ns;
@@ -77,6 +83,28 @@ void cupti_flush_wake(void)
 {
 	add_relaxed(&flush.asked, 1);
 	futex_wake(&flush.asked);
+}
+
+bool cupti_flush_await(_Atomic uint32_t *word, uint32_t value)
+{
+	const uint64_t start = clock_monotonic_ns();
+	uint64_t up_ns = 0;
+
+	cupti_flush_wake();
+	for (;;) {
+		const uint64_t now = clock_monotonic_ns();
+
+		/* Who ends or goes needs none. */
+		if (load_relaxed(word) != value || !cupti_is_ours() ||
+		    cupti_flush_is_ending())
+			return true;
+		if (!up_ns && (load_relaxed(&flush.is_up) || !flush.runs))
+			up_ns = now;
+		if (now - start >= AWAITED_NS ||
+		    (up_ns && now - up_ns >= UP_NS))
+			return false;
+		futex_wait(word, value, LOOK_NS);
+	}
 }
 
 void cupti_flush_ask(void)
@@ -289,7 +317,9 @@ static void *run(void *unused)
 	/* ACQUIRE pairs with RELEASE in cupti_flush_end(). */
 	while (load_acquire(&flush.stage) == FLUSH_RUNS) {
 		if (load_relaxed(&flush.asked) == seen) {
+			store_relaxed(&flush.is_up, 0);
 			futex_wait(&flush.asked, seen, period());
+			store_relaxed(&flush.is_up, 1);
 			if (load_relaxed(&flush.asked) == seen && is_time())
 				store_relaxed(&flush.is_due, 1);
 		}

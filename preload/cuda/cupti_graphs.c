@@ -49,7 +49,6 @@ static _Thread_local struct {
 /* Executables without work, by id; and their launches whose records are to
  * come, by correlation: its 32 bits above a 1. */
 #define LAUNCHED 16384u
-enum { WAIT_MS = 100 };
 static _Atomic uint32_t empty[GPU_GRAPHS_MAX];
 static _Atomic uint64_t launched[LAUNCHED];
 static _Atomic uint32_t are_launches_wanted, are_launches_on;
@@ -150,17 +149,6 @@ static bool is_empty(CUgraph graph)
 	       !load_relaxed(&graphs[at].work);
 }
 
-/* What is launched before they are on counts as missing. */
-static void await_launches(void)
-{
-	const uint64_t end = clock_monotonic_ns() + UINT64_C(1000000) * WAIT_MS;
-	uint64_t now;
-
-	while (!load_relaxed(&are_launches_on) && cupti_is_ours() &&
-	       !cupti_flush_is_ending() && (now = clock_monotonic_ns()) < end)
-		futex_wait(&are_launches_on, 0, end - now);
-}
-
 static void tell_of_empty(const CUpti_GraphData *data, uint32_t id)
 {
 	const struct session *session = load_relaxed(&session_here);
@@ -172,12 +160,10 @@ static void tell_of_empty(const CUpti_GraphData *data, uint32_t id)
 	     !is_empty(data->originalGraph)))
 		return;
 	store_relaxed(&empty[id % GPU_GRAPHS_MAX], id);
-	/* CUPTI's settings are not touched inside of a callback. */
-	if (atomic_exchange_explicit(&are_launches_wanted, 1,
-				     memory_order_relaxed))
-		return;
-	cupti_flush_wake();
-	await_launches();
+	/* What is launched before they are on counts as missing. */
+	if (!atomic_exchange_explicit(&are_launches_wanted, 1,
+				      memory_order_relaxed))
+		cupti_flush_await(&are_launches_on, 0);
 }
 
 static void tell(const CUpti_GraphData *data)

@@ -21,9 +21,6 @@
 
 #define LAUNCHES 65536u
 
-/* Once, in the first unloading. */
-enum { WAIT_MS = 100 };
-
 static const struct {
 	CUpti_CallbackDomain domain;
 	CUpti_CallbackId number;
@@ -54,9 +51,8 @@ void cupti_launch_names_unloaded(void)
 	    atomic_exchange_explicit(&cupti_launch_names_wanted, true,
 				     memory_order_relaxed))
 		return;
-	/* CUPTI's settings are not touched inside of a callback. */
-	cupti_flush_wake();
-	if (!cupti_callbacks_await_names(WAIT_MS))
+	/* Once, in the first unloading. */
+	if (!cupti_callbacks_await_names())
 		session_note(load_relaxed(&session_here),
 			     "kernels that are launched right after the first "
 			     "unloading of a library may have its names");

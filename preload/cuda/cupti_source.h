@@ -173,7 +173,7 @@ void cupti_callbacks_stacks(bool on);
 
 /* Waits until launches are called back for, for their names.  False: in vain.
  */
-bool cupti_callbacks_await_names(unsigned int ms);
+bool cupti_callbacks_await_names(void);
 
 /* Of graphs, while they are made (cupti_graphs.c). */
 void cupti_graphs_called(uint32_t number, const void *data);
@@ -208,6 +208,12 @@ void cupti_pinned_start(void *subscriber);
 int cupti_flush_start(void);
 void cupti_flush_ask(void);
 void cupti_flush_wake(void);
+
+/* Inside of a callback, where nothing is turned on: wakes the helper and waits
+ * until it has changed the word from `value`.  It may be held up in CUPTI, so
+ * half a second is enough once it is up; before that it only has to get a
+ * processor.  False: in vain. */
+bool cupti_flush_await(_Atomic uint32_t *word, uint32_t value);
 
 /* Unfinished records too, which are lost with that. */
 void cupti_flush_force(void);

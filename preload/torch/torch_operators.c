@@ -39,7 +39,7 @@
 #define SCOPE_STEP     4u /* owner of an optimizer's step */
 #define OPTIMIZER      "Optimizer.step#"
 #define ASYNC_MAX      256u
-#define END_MS	       500u
+#define END_PART       10u /* of the end's time, for the thread that attaches */
 #define LOOK_NS	       UINT64_C(50000000)
 #define LINES_A_SECOND 1000u
 
@@ -59,6 +59,7 @@ static struct {
 	_Atomic uint32_t state;
 	_Atomic uint32_t is_wanted;
 	_Atomic bool is_ending; /* torch_finish() was called */
+	_Atomic bool is_told;	/* why operators were left out */
 	struct torch_library library;
 	uint64_t handle;	   /* of operators; */
 	uint64_t user;		   /* ... of the program's own scopes */
@@ -450,10 +451,18 @@ static const char *attach(struct session *session)
 	return NULL;
 }
 
-static void leave_out(struct session *session, const char *why)
+/* Once: the end doesn't wait for ever for the thread that attaches. */
+static void tell_left_out(struct session *session, const char *why)
 {
+	if (atomic_exchange(&torch.is_told, true))
+		return;
 	session_note(session, "PyTorch's operators are left out: %s", why);
 	log_say("PyTorch's operators are left out: %s (%s)", why, torch.path);
+}
+
+static void leave_out(struct session *session, const char *why)
+{
+	tell_left_out(session, why);
 	move(TORCH_FAILED);
 }
 
@@ -572,16 +581,19 @@ static void found(const char *path)
 /* Why operators were left out is said before the file is whole. */
 static void settle(void)
 {
-	const uint64_t wait_ms =
-		min_u64((uint64_t)process.options.exit_ms / 2, END_MS);
+	const uint64_t wait_ms = (uint64_t)process.options.exit_ms / END_PART;
 	const uint64_t end = clock_monotonic_ns() + UINT64_C(1000000) * wait_ms;
 
 	/* ACQUIRE pairs with RELEASE in move(): it was said. */
 	while (load_acquire(&torch.state) == TORCH_BEGUN) {
 		const uint64_t now = clock_monotonic_ns();
 
-		if (now >= end)
+		if (now >= end) {
+			tell_left_out(load_relaxed(&session_here),
+				      "the program ended before they were "
+				      "looked at");
 			return;
+		}
 		futex_wait(&torch.state, TORCH_BEGUN, end - now);
 	}
 }
@@ -627,6 +639,7 @@ void torch_forget(void)
 	torch_observer_forget();
 	torch.seen = NULL;
 	store_relaxed(&torch.is_ending, false);
+	store_relaxed(&torch.is_told, false);
 	atomic_store(&torch.is_wanted, 0);
 	atomic_compare_exchange_strong(&torch.state, &begun, TORCH_FAILED);
 }

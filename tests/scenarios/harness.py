@@ -26,6 +26,7 @@ BUILD = os.path.abspath(os.environ.get("TEST_BUILD", os.path.join(ROOT, "build")
 LIBRARY = os.environ.get("TEST_LIBRARY", os.path.join(BUILD, "libtraceprof.so"))
 COMMAND = os.path.join(BUILD, "traceprof")
 PROGRAMS = os.path.join(BUILD, "tests", "programs")
+HANGS = 300     # seconds: for what never ends, not for what a busy machine makes slow
 
 _folders = []                   # of the running test; removed after it
 _processes = []                 # of the running test; killed after it
@@ -232,12 +233,13 @@ def compile_program(source, *flags, compiler="gcc", name=None):
 
 
 def clean_environment():
-    """Threads that wait sleep: spinning on a busy machine takes minutes.  And
-    what is drawn is not to depend on how long things take (t_thin.py)."""
+    """Threads that wait sleep: spinning on a busy machine takes minutes.  What
+    is drawn is not to depend on how long things take (t_thin.py), nor whether
+    the file is whole on when the writer gets a processor."""
     kept = {key: value for key, value in os.environ.items()
             if not key.startswith(("TRACEPROF", "LD_", "OMP_", "GOMP_", "KMP_"))}
     return kept | {"OMP_WAIT_POLICY": "passive", "TRACEPROF_MAX_OVERHEAD": "0",
-                   "TRACEPROF_VERDICT": "0"}
+                   "TRACEPROF_EXIT_MS": "60000", "TRACEPROF_VERDICT": "0"}
 
 
 def execute(command, env, timeout, cwd=None, target=None, stdin=None):
@@ -259,13 +261,13 @@ def execute(command, env, timeout, cwd=None, target=None, stdin=None):
                pid=process.pid, began=began)
 
 
-def plain(*command, env=None, timeout=60, cwd=None):
+def plain(*command, env=None, timeout=HANGS, cwd=None):
     """Runs without the library."""
     return execute([program(command[0]), *map(str, command[1:])],
                    clean_environment() | (env or {}), timeout, cwd)
 
 
-def traced(*command, env=None, timeout=60, cwd=None, preload=LIBRARY, check=True):
+def traced(*command, env=None, timeout=HANGS, cwd=None, preload=LIBRARY, check=True):
     """Runs under LD_PRELOAD; env adds to TRACEPROF_DIR, a new folder."""
     target = os.path.join(folder(), "out")
     settings = {"LD_PRELOAD": preload, "TRACEPROF_DIR": target}
@@ -337,7 +339,7 @@ def check_files(run):
                done.stdout[-4000:], done.stderr[-2000:])
 
 
-def same(*command, env=None, timeout=60, **more):
+def same(*command, env=None, timeout=HANGS, **more):
     """Runs with and without the library, which must make no difference."""
     without = plain(*command, env={key: value for key, value in (env or {}).items()
                                    if not key.startswith("TRACEPROF")},
@@ -352,7 +354,7 @@ def same(*command, env=None, timeout=60, **more):
     return within
 
 
-def command(*arguments, env=None, timeout=60, cwd=None):
+def command(*arguments, env=None, timeout=HANGS, cwd=None):
     """Runs build/traceprof."""
     return execute([COMMAND, *map(str, arguments)],
                    clean_environment() | (env or {}), timeout, cwd)

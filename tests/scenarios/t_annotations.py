@@ -109,7 +109,7 @@ def test_cpp_region_is_named_by_its_function():
 
 
 def test_what_windows_have_no_place_is_recorded_with_the_rest():
-    run = same("many_windows", timeout=30)
+    run = same("many_windows")
     found = sum(len(trace.slices("scope", cat="user_annotation"))
                 for trace in run.traces)
     expect_equal(found, int(run.stdout), f"in {len(run.files)} files")

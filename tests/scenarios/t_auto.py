@@ -454,7 +454,7 @@ def test_an_own_call_after_windows_of_the_search():
     try:
         t_top.wait_for(lambda: len(written(target)) >= 4)
     finally:
-        words = process.communicate("\n", timeout=60)[1]
+        words = process.communicate("\n", timeout=harness.HANGS)[1]
     expect_equal(process.returncode, 0, words)
     traces = [harness.Trace(os.path.join(target, name))
               for name in sorted(written(target), key=lambda name: name.split(".")[1])]

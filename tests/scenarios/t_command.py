@@ -15,7 +15,7 @@ from harness import (command, compile_program, expect, expect_equal, folder,
 
 def record(*arguments, env=None):
     target = os.path.join(folder(), "out")
-    done = command("record", "--dir", target, *arguments, env=env, timeout=60)
+    done = command("record", "--dir", target, *arguments, env=env)
     done.folder = target
     return done
 
@@ -40,7 +40,7 @@ def test_the_folder_as_other_profilers_call_it():
     for words in (["-o"], ["--output"]):
         target = os.path.join(folder(), f"as {words[0]}")
         done = command("record", *words, target, program("heap_calls"), "malloc", 5,
-                       1234, env={"TRACEPROF_MALLOC": "all"}, timeout=60)
+                       1234, env={"TRACEPROF_MALLOC": "all"})
         expect(os.listdir(target), f"no trace in {target}", done.stderr)
 
 
@@ -312,7 +312,7 @@ def bad_files():
 def test_bad_files_are_refused_in_one_line():
     for path in bad_files():
         for name in ("report", "check"):
-            done = command(name, path, timeout=20)
+            done = command(name, path)
             allowed = (0, 1, 3) if "odd" in path and name == "report" else (1, 3)
             expect(done.status in allowed, f"{name} {path}: status {done.status}",
                    done.stdout[-500:], done.stderr[-500:])

@@ -64,7 +64,7 @@ class Running:
 
     def leave(self):
         """Lets it end, and checks what it left."""
-        stdout, stderr = self.process.communicate(timeout=60)
+        stdout, stderr = self.process.communicate(timeout=harness.HANGS)
         run = harness.Run([], self.process.returncode, stdout, stderr,
                           self.target)
         expect_equal(run.status, 0, stderr)
@@ -114,7 +114,8 @@ def test_a_window_of_so_many_milliseconds():
     run = harness.Run([], 0, "", "", program.target)
     harness.check_files(run)
     window = run.trace.slices("PyTorch Profiler*")[0]
-    expect(250e3 < window["dur"] < 1500e3, f"{window['dur']} us")
+    # It ends with the first of the writer's passes after that.
+    expect(window["dur"] > 250e3, f"{window['dur']} us")
     expect(run.trace.regions("work"), "no region")
 
 
@@ -135,13 +136,13 @@ def test_start_and_stop():
 
 
 def test_a_second_start_is_refused():
-    program = Running(250, 20, wait=100000, active=1)
+    program = Running(500, 20, wait=100000, active=1)
     program.until("not recording")
-    program.good("start", "--steps", 100)
+    program.good("start", "--steps", 100000)
     program.until("state    recording, ")
     done = program.ctl("start", "--ms", 5)
     expect_equal(done.status, 1, "status")
-    expect(re.search(r"already recording, \d+ of 100 steps", done.stderr),
+    expect(re.search(r"already recording, \d+ of 100000 steps", done.stderr),
            done.stderr)
     program.good("stop")
     done = program.ctl("stop")
@@ -152,7 +153,7 @@ def test_a_second_start_is_refused():
 
 
 def test_a_window_that_still_waits_for_its_step():
-    program = Running(100, 20, "unmarked", wait=5, active=1, step="api")
+    program = Running(400, 20, "unmarked", wait=5, active=1, step="api")
     program.until("not recording")
     expect("none has begun so far" in program.good("start", "--steps", 2),
            "that no step has been seen is not said")
@@ -164,7 +165,7 @@ def test_a_window_that_still_waits_for_its_step():
 
 
 def test_what_the_schedule_records_is_its_own():
-    program = Running(150, 20, active=100000)
+    program = Running(400, 20, active=100000)
     program.until("recording, ")
     for verb, said in (("start", r"already recording, \d+ of 100000 steps"),
                        ("stop", "the schedule ends it")):
@@ -303,7 +304,7 @@ def test_a_session_that_is_cut_off():
     wait_for(f"/proc/{tool.pid}/maps", path)
     wait_for(f"/proc/{tool.pid}/status", "State:\tS")
     os.truncate(path, 0)
-    said = tool.communicate(timeout=30)[1]
+    said = tool.communicate(timeout=harness.HANGS)[1]
     program.process.kill()
     os.kill(program.pid, signal.SIGCONT)
     program.kill()

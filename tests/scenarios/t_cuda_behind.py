@@ -101,8 +101,9 @@ def test_the_last_call_of_the_driver_is_awaited():
 
 
 def test_the_wait_is_as_long_as_a_step():
-    """Kernels that end half a second after their step of 0.8 s."""
-    run = behind(4, 3, 0, 800000, 1500, SIMGPU_LATENCY_NS=1300 * MS, TRACEPROF_WAIT=1,
+    """Kernels that end half a second after their step of 3 s: who asks for them has two
+    seconds and a half left."""
+    run = behind(3, 3, 0, 3000000, 1500, SIMGPU_LATENCY_NS=3500 * MS, TRACEPROF_WAIT=1,
                  TRACEPROF_ACTIVE=1, TRACEPROF_REPEAT=1, TRACEPROF_GPU_WAIT_MS=50,
                  SIMGPU_WITHHOLD=0)
     expect_equal([len(kernels(trace)) for trace in run.traces], [3], run.stderr)
@@ -183,7 +184,7 @@ def of_many_graphs(graphs):
     words = ["1", "1", "400", "1000", "0", "0", str(graphs)]
     run = traced("cuda_behind", *words, check=False, env={
         "LD_LIBRARY_PATH": FAKE, "SIMGPU_KERNEL_NS": str(100 * MS),
-        "TRACEPROF_EXIT_MS": "2000"})
+        "TRACEPROF_EXIT_MS": "10000"})
     gpu = run.trace.meta["gpu"]
     expect(len(kernels(run.trace)) < 400, gpu)
     return (gpu["launched_kernels"], gpu["missing_kernels"], gpu["unsized_graphs"],

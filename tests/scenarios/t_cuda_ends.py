@@ -50,7 +50,8 @@ def expect_counted(how, trace, launches):
 
 
 def test_a_launch_has_its_kernel_or_lacks_it():
-    for how, run in ended(SEEN):
+    # Which wait for them no longer than that allows.
+    for how, run in ended(SEEN, TRACEPROF_EXIT_MS="20000"):
         missing = expect_counted(how, run.trace, STEPS * LAUNCHES)
         expect(missing and f"{missing} launches lack kernels" in run.stderr,
                f"{how}: {missing} {run.stderr}")

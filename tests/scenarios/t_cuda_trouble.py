@@ -122,7 +122,7 @@ def test_a_kind_that_is_refused():
 
 def test_flush_that_hangs_at_the_end():
     run = on_gpu(STEPS, THREADS, SIMGPU_HANG_FLUSH="forced",
-                 TRACEPROF_EXIT_MS=1000)
+                 TRACEPROF_EXIT_MS=10000)
     expect_equal(run.status, 0, run.stderr)
     # What was complete had been handed over before.
     expect_whole(run.trace)

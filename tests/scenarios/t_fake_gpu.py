@@ -34,7 +34,7 @@ def need_double():
         raise Skip(harness.not_built("cuda_train", "nvcc"))
 
 
-def spied(*command, timeout=30, **env):
+def spied(*command, timeout=harness.HANGS, **env):
     """Runs a program with the spy in it: (run, path of the dump)"""
     need_double()
     output = os.path.join(folder(), "spy")

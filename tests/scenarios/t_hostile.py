@@ -22,7 +22,7 @@ CALM = "0 regions went wrong\n"
 def run(what="calm", ms=1500, prefix=(), check=True, **env):
     """hostile WHAT under the library, after the commands of `prefix`."""
     words = [*prefix, harness.program("hostile"), what, ms]
-    done = traced(*words, env=env, timeout=60, check=False)
+    done = traced(*words, env=env, check=False)
     expect_equal(done.status, 7, f"status ({done.stderr[-1500:]})")
     expect_equal(done.stdout, CALM if what != "storm" else
                  CALM + "handlers ran: 1\n", "output")
@@ -57,7 +57,7 @@ def mounts(script):
     for unshare in (["unshare", "-m"], ["unshare", "-rm"]):
         try:
             done = subprocess.run([*unshare, "sh", "-c", script],
-                                  capture_output=True, timeout=20)
+                                  capture_output=True, timeout=harness.HANGS)
         except OSError:
             break
         if done.returncode == 0:
@@ -117,7 +117,7 @@ def test_a_pipe_that_nobody_reads_stands_in_the_file():
     path = os.path.join(target, os.listdir(target)[0])
     os.remove(path)
     os.mkfifo(path)
-    stdout, stderr = process.communicate(timeout=30)
+    stdout, stderr = process.communicate(timeout=harness.HANGS)
     expect_equal((process.returncode, stdout), (7, CALM), stderr)
     expect(len(stderr.splitlines()) <= 3, stderr)
     os.remove(path)
@@ -139,7 +139,7 @@ def test_the_folder_is_removed():
     lines = []
     while not lines or lines[-1] and "recording ends here" not in lines[-1]:
         lines.append(process.stderr.readline())
-    stdout, stderr = process.communicate(timeout=30)
+    stdout, stderr = process.communicate(timeout=harness.HANGS)
     stderr = "".join(lines) + stderr
     expect_equal((process.returncode, stdout), (7, CALM), stderr)
     said = [line for line in stderr.splitlines() if " step = " not in line]
@@ -198,7 +198,7 @@ def status_without_reader(*command):
     """Of a command whose stderr is a pipe that nobody holds the other end of."""
     reads, writes = os.pipe()
     os.close(reads)
-    done = subprocess.run(command, stdout=subprocess.PIPE, stderr=writes, timeout=60,
+    done = subprocess.run(command, stdout=subprocess.PIPE, stderr=writes, timeout=harness.HANGS,
                           env=harness.clean_environment(), check=False)
     os.close(writes)
     expect_equal(done.stdout.decode(), CALM, "output")
@@ -266,7 +266,7 @@ def test_record_holds_the_session():
         child = int(file.read().split()[0])
     time.sleep(0.3)
     os.kill(child, signal.SIGKILL)
-    stderr = process.communicate(timeout=60)[1]
+    stderr = process.communicate(timeout=harness.HANGS)[1]
     expect_equal(process.returncode, 128 + signal.SIGKILL, "its end")
     expect("kill would lose" not in stderr, stderr)
     found = re.search(r"recovered \S+ \((\d+) events, (\d+) of them from memory",
@@ -288,7 +288,7 @@ def test_record_takes_memory_back():
            if key != "XDG_RUNTIME_DIR"}
     done = subprocess.run(
         [*mounts(LITTLE), harness.COMMAND, "record", "--dir", place, "--", "sh", "-c",
-         script], capture_output=True, text=True, timeout=60, env=env, check=False)
+         script], capture_output=True, text=True, timeout=harness.HANGS, env=env, check=False)
     expect_equal(done.returncode, 0, done.stderr)
     expect("kill would lose" not in done.stderr, done.stderr)
     expect("recovered" not in done.stderr, done.stderr)

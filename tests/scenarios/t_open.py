@@ -30,7 +30,7 @@ def served(name="a trace+.json"):
 
 
 def ask(port, method, path, **headers):
-    connection = http.client.HTTPConnection("127.0.0.1", port, timeout=30)
+    connection = http.client.HTTPConnection("127.0.0.1", port, timeout=harness.HANGS)
     connection.request(method, path, headers={key.replace("_", "-"): value
                                               for key, value in headers.items()})
     answer = connection.getresponse()

@@ -105,7 +105,7 @@ def test_killed_for_memory_in_a_cgroup():
     with memory_group(size) as prefix:
         process, reader = kill_loop.start(target, 3, "grow", 2000, prefix=prefix)
         try:
-            process.wait(timeout=60)
+            process.wait(timeout=harness.HANGS)
         finally:
             process.kill()
         reader.join()
@@ -184,7 +184,7 @@ def test_a_disk_that_is_stopped():
         os.kill(server, signal.SIGCONT)
         # Not communicate(), which leaves out what readline() has read ahead.
         stderr, stdout = process.stderr.read(), process.stdout.read()
-        process.wait(timeout=60)
+        process.wait(timeout=harness.HANGS)
     finally:
         with contextlib.suppress(OSError):
             os.killpg(process.pid, signal.SIGKILL)

@@ -289,7 +289,7 @@ def test_a_forked_child_clears_no_tables_that_nothing_filled():
 
 def test_a_recording_that_begins_inside_atexit():
     """We register a handler, too: not with the lock held that this takes."""
-    run = same("many_handlers", env={"TRACEPROF_MALLOC": "all"}, timeout=20)
+    run = same("many_handlers", env={"TRACEPROF_MALLOC": "all"})
     expect(run.trace.memory(), "nothing began")
 
 

@@ -132,7 +132,7 @@ def check_end(how, recording_ends_first=False):
     target = os.path.join(folder(), "out")
     process, reader = kill_loop.start(target, 3, how, 2000)
     try:
-        process.wait(timeout=60)
+        process.wait(timeout=harness.HANGS)
     finally:
         process.kill()
     reader.join()
@@ -314,7 +314,7 @@ def test_all_asks_first():
     done = subprocess.run(
         ["unshare", "-m", "sh", "-c", script, "sh", harness.LIBRARY, target,
          harness.program("endless"), harness.COMMAND], capture_output=True, text=True,
-        timeout=60, env=harness.clean_environment() | {"XDG_RUNTIME_DIR": ""})
+        timeout=harness.HANGS, env=harness.clean_environment() | {"XDG_RUNTIME_DIR": ""})
     if done.returncode in (1, 77):
         raise Skip("no right to mount")
     named, question, session, finished, left = done.stdout.splitlines()
@@ -377,7 +377,7 @@ def test_settings_are_ignored_across_privileges():
         target = os.path.join(out, str(mode))
         done = subprocess.run(
             ["setpriv", "--reuid=65534", "--clear-groups", program, "calm",
-             "300"], capture_output=True, text=True, timeout=30,
+             "300"], capture_output=True, text=True, timeout=harness.HANGS,
             env=harness.clean_environment() | {"TRACEPROF_DIR": target})
         expect_equal((done.returncode, done.stdout),
                      (7, "0 regions went wrong\n"), done.stderr)

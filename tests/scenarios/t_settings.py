@@ -146,7 +146,8 @@ def test_a_step_file_that_never_ends():
     pipe = os.path.join(folder(), "pipe")
     os.mkfifo(pipe)
     for bad in ("/dev/zero", pipe):
-        one_line(run(step=f"@{bad}"), f"TRACEPROF_STEP=@{bad} can't be read")
+        # A long path is cut in the midst.
+        one_line(run(step=f"@{bad}"), f"TRACEPROF_STEP=@{bad[:9]}", "can't be read")
 
 
 def test_a_word_that_is_neither_on_nor_off():

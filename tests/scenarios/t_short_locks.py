@@ -2,7 +2,9 @@
 """TRACEPROF_MAX_OVERHEAD and what one thread of a team has to itself: short waits for
 it, and the times that it was held, are counted; long ones are drawn."""
 
+import gzip
 import json
+import os
 
 import harness
 from harness import command, expect, expect_equal, same
@@ -24,9 +26,11 @@ def each_is_counted(program, kind, parts=("wait", "held")):
     for mode in ({"TRACEPROF_STEP": "api"}, {}):
         run = same(program, kind, COUNT, env=THIN | mode)
         trace, had = run.trace, int(run.stdout)
-        # How soon it begins depends on how long the calls took: who waits long costs
-        # little.  A twentieth of them is far from none.
-        expect(trace.meta["events"]["thinned"] > had / 20, trace.meta["events"])
+        rows = [row for row in trace.meta["sampled"] if row["name"].startswith(kind)]
+        # Who waits long costs little: where a thread has each less often than once in
+        # 10 us all may be drawn.
+        each_us = sum(row["total_us"] for row in rows) / had
+        expect(trace.meta["events"]["thinned"] > 0 or each_us > 5, each_us, rows)
         for part in parts:
             name = f"{kind} wait" if part == "wait" else kind
             expect_equal(calls(trace, name), had, name)
@@ -58,9 +62,20 @@ def test_singles():
 
 
 def test_the_verdict_knows_those_that_are_not_drawn():
-    """Critical sections are all that there is; the time that they are held counts."""
+    """Critical sections are all that there is; the time that they are held counts.
+    How much of the run that is depends on who else has the processors, so it is
+    made up."""
     trace = same("short_locks", "critical", 10 * COUNT, env=THIN).trace
-    found = json.loads(command("report", "--json", trace.path).stdout)[0]["findings"]
+    with gzip.open(trace.path, "rt", encoding="utf-8") as file:
+        whole = json.load(file)
+    elapsed_us = sum(one["dur"] for one in trace.regions())
+    for row in whole["traceprof"]["sampled"]:
+        if row["name"].startswith("critical"):
+            row["total_us"] = 0.9 * elapsed_us
+    path = os.path.join(harness.folder(), "made.pt.trace.json")
+    with open(path, "w", encoding="utf-8") as file:
+        json.dump(whole, file)
+    found = json.loads(command("report", "--json", path).stdout)[0]["findings"]
     figure, = (one["figure"] for one in found if one["rule"] == "critical")
     expect(f"critical wait ({2 * 10 * COUNT} times)" in figure, figure)
 

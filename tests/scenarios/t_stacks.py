@@ -48,7 +48,7 @@ def test_threads_that_ask_where_their_stack_lies():
     """The C library holds a lock of the thread's meanwhile, and we ask it the same: a
     thread that did so first of all waited for itself."""
     for env in (HEAP, HEAP | {"TRACEPROF_MALLOC": "sampled"}, {"TRACEPROF_MMAP": "1"}):
-        run = same("asks_stack", 3, env={"TRACEPROF_MALLOC": "all"} | env, timeout=30)
+        run = same("asks_stack", 3, env={"TRACEPROF_MALLOC": "all"} | env)
         if env is HEAP:
             found = [names[:2] for size, names in sites(run.trace) if size > 128000]
             expect_equal(found, 3 * [["get", "run"]], "blocks of threads")

@@ -113,6 +113,10 @@ def test_outside_of_windows_the_library_calls_nobody():
         expect_equal(len(trace.slices("aten::*", cat="cpu_op")), 6, "operators")
 
 
+# The end waits a tenth of it for the thread that looks at the library.
+PATIENT = {"NO_OBSERVER": "1", "TRACEPROF_EXIT_MS": "600000"}
+
+
 def left_out(run, why):
     expect(not run.trace.slices("aten::*"), "operators were recorded")
     expect_equal(len([line for line in run.own_lines if why in line]), 1, run.stderr)
@@ -121,7 +125,7 @@ def left_out(run, why):
 
 def test_unknown_versions_are_left_out_with_a_line():
     for version in ("2.16.0", "1.13.1", "3.0", "two"):
-        left_out(same(program(), library(version), env={"NO_OBSERVER": "1"}),
+        left_out(same(program(), library(version), env=PATIENT),
                  "its version is unknown here")
 
 
@@ -138,19 +142,26 @@ def test_a_program_that_ends_before_the_writer_came_by():
     with subprocess.Popen(["sh", "-c", f"exec > {version}; sleep 0.05; "
                            "echo \"__version__ = '2.16.0'\""]) as late:
         run = traced(*alone, program(), path,
-                     env={"NO_OBSERVER": "1", "NO_TOTALS": "1"})
+                     env=PATIENT | {"NO_TOTALS": "1"})
         late.kill()
     left_out(run, "its version is unknown here")
 
 
+def test_a_program_that_ends_before_its_library_was_looked_at():
+    """The thread that looks never comes to an end: its file has no writer."""
+    path = library(None)
+    os.mkfifo(os.path.join(os.path.dirname(path), "../version.py"))
+    left_out(same(program(), path, env={"NO_OBSERVER": "1"}),
+             "the program ended before they were looked at")
+
+
 def test_no_version_beside_it():
-    left_out(same(program(), library(None), env={"NO_OBSERVER": "1"}),
+    left_out(same(program(), library(None), env=PATIENT),
              "no version stands beside it")
 
 
 def test_a_layout_that_is_not_its_versions():
-    left_out(same(program(), library(), env={"NO_OBSERVER": "1",
-                                             "TORCH_DOUBLE": "moved"}),
+    left_out(same(program(), library(), env=PATIENT | {"TORCH_DOUBLE": "moved"}),
              "its records don't lie as its version's do")
 
 
@@ -161,8 +172,7 @@ def test_a_library_without_its_functions():
     made = compile_program("lib/blocks.c", "-fPIC", "-shared", "-I", ROOT,
                            name="libtorch_cpu.so")
     os.replace(made, path)
-    run = traced(program(), double, preload=f"{LIBRARY}:{path}",
-                 env={"NO_OBSERVER": "1"})
+    run = traced(program(), double, preload=f"{LIBRARY}:{path}", env=PATIENT)
     left_out(run, "it lacks functions that its version has")
 
 

@@ -357,14 +357,15 @@ def test_what_follows_the_loop_is_no_slow_step():
                  "for i in range(60): own.traceprof_step_(); time.sleep(0.002)\n"
                  "time.sleep(0.5)", env={"TRACEPROF_MALLOC": "off"})
     steps_ = run.trace.slices("ProfilerStep#*")
-    expect_equal((len(steps_), max(steps_, key=lambda one: one["dur"])["name"]),
-                 (60, "ProfilerStep#59"))
+    last, = run.trace.slices("ProfilerStep#59")
+    expect(len(steps_) == 60 and last["dur"] > 490e3, len(steps_), last)
     said = command("report", run.trace.path).stdout
     expect("Verdict: 59 steps" in said and "Steps: 60 (1 cut by the end)" in said, said)
     expect("step 59" not in said and "traceprof writer" not in said, said)
     counted = json.loads(command("report", "--json", run.trace.path).stdout)[0]["steps"]
     expect_equal((counted["count"], counted["cut"]), (60, 1), counted)
-    expect(counted["total_ns"] < 60 * 20e6, counted)
+    others_us = sum(one["dur"] for one in steps_) - last["dur"]
+    expect(abs(counted["total_ns"] / 1000 - others_us) < 1, counted, others_us)
     lone = verdict_of_one_step()
     expect("Verdict: 1 step" in lone and "Steps: 1, mean" in lone, lone)
 

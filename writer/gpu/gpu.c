@@ -13,6 +13,8 @@
 #define PATIENCE_SECONDS 3u
 /* A window waits so much longer for a source that hangs. */
 #define HANG_SECONDS	 4u
+/* A call's record lies so close behind those of its work, as a rule. */
+#define AHEAD_EVENTS	 4096u
 
 int gpu_start(struct writer_state *state)
 {
@@ -286,6 +288,7 @@ void gpu_drained(struct writer_state *state)
 		     launch);
 	}
 	gpu->memory_count = 0;
+	gpu->ahead_events = 0;
 	gpu->settled_ticks =
 		load_relaxed(&state->session->head->gpu.settled_ticks);
 	gpu_project(state, false);
@@ -332,6 +335,45 @@ static bool find_run(struct writer_state *state, struct ring_reader *reader,
 	return true;
 }
 
+/* The scan was further ahead than calls are kept: in what a killed run left,
+ * say.  Those next to come are added once more. */
+static void look_ahead(struct writer_state *state, struct ring_reader *reader)
+{
+	struct gpu *gpu = state->gpu;
+	const struct event *event;
+
+	if (!gpu->ahead_events)
+		gpu->ahead = reader->drain;
+	while (gpu->ahead_events < AHEAD_EVENTS &&
+	       (event = drain_peek(state->session, &reader->thread->ring,
+				   &gpu->ahead, reader->limit, NULL,
+				   &state->budget))) {
+		if (event->kind == EVENT_GPU_API)
+			gpu_launches_add(&gpu->launches, event);
+		drain_skip(&gpu->ahead, event);
+		gpu->ahead_events++;
+	}
+}
+
+static struct gpu_launch *find_launch(struct writer_state *state,
+				      struct ring_reader *reader,
+				      const struct event *event,
+				      uint64_t correlation)
+{
+	struct gpu_launches *launches = &state->gpu->launches;
+	struct gpu_launch *launch = gpu_launches_find(launches, correlation);
+
+	if (launch || !correlation)
+		return launch;
+	/* It counts, whether its place was another's meanwhile or not. */
+	if (event->kind == EVENT_GPU_API)
+		return gpu_launches_add(launches, event);
+	if (is_young(state, event) || !gpu_is_reader(reader))
+		return NULL;
+	look_ahead(state, reader);
+	return gpu_launches_find(launches, correlation);
+}
+
 bool gpu_take(struct writer_state *state, struct ring_reader *reader,
 	      const struct event *event)
 {
@@ -339,6 +381,8 @@ bool gpu_take(struct writer_state *state, struct ring_reader *reader,
 	struct gpu_launch *launch;
 	enum event_place place;
 
+	if (state->gpu && state->gpu->ahead_events && gpu_is_reader(reader))
+		state->gpu->ahead_events--;
 	if (event->flags & EVENT_MOVED)
 		return true;
 	if (gpu_start(state) || !state->gpu || !is_whole(event)) {
@@ -349,7 +393,7 @@ bool gpu_take(struct writer_state *state, struct ring_reader *reader,
 		return move_to_gpu(state, reader, event);
 	if (!find_run(state, reader, event, &correlation))
 		return true;
-	launch = gpu_launches_find(&state->gpu->launches, correlation);
+	launch = find_launch(state, reader, event, correlation);
 	if (((correlation && !launch) || lacks_mark(state, event)) &&
 	    is_young(state, event) && hold(state, reader, event, launch))
 		return true;

@@ -21,6 +21,10 @@ struct gpu_index {
 
 struct gpu {
 	struct gpu_launches launches;
+	/* Calls that were added once more, ahead of the drain, and how many
+	 * events it is behind them. */
+	struct drain ahead;
+	uint32_t ahead_events;
 	struct gpu_rows rows;
 	struct gpu_rows annotations; /* the same lanes, of annotations */
 	struct gpu_links links;

@@ -2,7 +2,10 @@
 /* gpu_launch.c - tables of launches and recordings; see gpu_launch.h. */
 #include "writer/gpu/gpu_launch.h"
 
+#include <errno.h>
+
 #define LAUNCHES_KEPT 131072u
+#define CHAIN_BITS    17
 /* An event that is recorded more often between two looks has its earlier
  * recordings forgotten. */
 #define STEPS_MOST    4096u
@@ -12,6 +15,9 @@
 int gpu_launches_start(struct gpu_launches *launches)
 {
 	*launches = (struct gpu_launches){0};
+	if (array_reserve(&launches->newest,
+			  (UINT64_C(1) << CHAIN_BITS) * sizeof(uint64_t)))
+		return -ENOMEM;
 	return array_reserve(&launches->array,
 			     LAUNCHES_KEPT * sizeof(struct gpu_launch));
 }
@@ -19,13 +25,38 @@ int gpu_launches_start(struct gpu_launches *launches)
 void gpu_launches_end(struct gpu_launches *launches)
 {
 	array_free(&launches->array);
+	array_free(&launches->newest);
 }
 
-static struct gpu_launch *place(const struct gpu_launches *launches,
-				uint64_t correlation)
+static uint64_t *chain_of(const struct gpu_launches *launches,
+			  uint64_t correlation)
+{
+	return (uint64_t *)launches->newest.base +
+	       (correlation * UINT64_C(0x9e3779b97f4a7c15) >>
+		(64 - CHAIN_BITS));
+}
+
+static struct gpu_launch *launch_at(const struct gpu_launches *launches,
+				    uint64_t number)
 {
 	return (struct gpu_launch *)launches->array.base +
-	       correlation % LAUNCHES_KEPT;
+	       (number - 1) % LAUNCHES_KEPT;
+}
+
+struct gpu_launch *gpu_launches_find(const struct gpu_launches *launches,
+				     uint64_t correlation)
+{
+	uint64_t number = correlation ? *chain_of(launches, correlation) : 0;
+
+	/* Numbers go down along a chain, to one whose place was taken. */
+	while (number && number + LAUNCHES_KEPT > launches->count) {
+		struct gpu_launch *launch = launch_at(launches, number);
+
+		if (launch->correlation == correlation)
+			return launch;
+		number = launch->older;
+	}
+	return NULL;
 }
 
 /* Its place is another's now: its work, if it comes, will not find it. */
@@ -40,18 +71,28 @@ static void forget_awaited(struct gpu_launches *launches,
 struct gpu_launch *gpu_launches_add(struct gpu_launches *launches,
 				    const struct event *call)
 {
-	struct gpu_launch *launch = place(launches, call->api.correlation);
+	const uint64_t correlation = call->api.correlation;
+	struct gpu_launch *launch = gpu_launches_find(launches, correlation);
+	uint64_t *newest, older;
 
 	/* A call is added ahead and again when it is drawn. */
-	if (launch->correlation != call->api.correlation ||
-	    launch->tid != call->extra) {
-		forget_awaited(launches, launch);
-		*launch = (struct gpu_launch){
-			.correlation = call->api.correlation,
-			.start_ticks = call->start_ticks,
-			.tid = call->extra,
-		};
+	if (launch && launch->tid == call->extra)
+		return launch;
+	if (launch) {
+		older = launch->older;
+	} else {
+		newest = chain_of(launches, correlation);
+		older = *newest;
+		*newest = ++launches->count;
+		launch = launch_at(launches, launches->count);
 	}
+	forget_awaited(launches, launch);
+	*launch = (struct gpu_launch){
+		.older = older,
+		.correlation = correlation,
+		.start_ticks = call->start_ticks,
+		.tid = call->extra,
+	};
 	return launch;
 }
 
@@ -120,15 +161,6 @@ void gpu_launches_stray(struct gpu_launches *launches, uint64_t file)
 		return;
 	launches->forgotten--;
 	launches->missing--;
-}
-
-struct gpu_launch *gpu_launches_find(const struct gpu_launches *launches,
-				     uint64_t correlation)
-{
-	struct gpu_launch *launch = place(launches, correlation);
-
-	return correlation && launch->correlation == correlation ? launch
-								 : NULL;
 }
 
 static struct gpu_mark *mark_at(const struct gpu_marks *marks, uint64_t number)

@@ -2,9 +2,9 @@
 /*
  * gpu_launch.h - calls that other records of a GPU refer to.
  *
- * Those that put work on it are found by correlation id, in a table that is
- * overwritten in turn: ids are handed out one after another, so
- * so many calls lie between two that share a place.
+ * Those that put work on it are found by correlation id.  The last ones that
+ * were seen are kept, chained by their id: each call of CUDA takes one,
+ * recorded or not, so ids don't tell how many known ones lie between two.
  */
 #ifndef WRITER_GPU_LAUNCH_H
 #define WRITER_GPU_LAUNCH_H
@@ -13,6 +13,7 @@
 #include "writer/state/arena.h"
 
 struct gpu_launch {
+	uint64_t older; /* number of the one before in its chain, from 1 */
 	uint64_t correlation;
 	uint64_t start_ticks;
 	uint64_t start_ns;    /* in the file */
@@ -28,11 +29,13 @@ struct gpu_launch {
 };
 
 struct gpu_launches {
-	struct array array;
-	uint64_t file;	   /* that the counts are of */
-	uint64_t launched; /* calls that launch kernels */
-	uint64_t missing;  /* of those, without all of their work so far */
-	uint64_t partial;  /* of these: a graph, with some of it */
+	struct array array;  /* of struct gpu_launch, in turn */
+	struct array newest; /* of uint64_t: the number of each chain's last */
+	uint64_t count;	     /* ever */
+	uint64_t file;	     /* that the counts are of */
+	uint64_t launched;   /* calls that launch kernels */
+	uint64_t missing;    /* of those, without all of their work so far */
+	uint64_t partial;    /* of these: a graph, with some of it */
 	/* Of those without any: so long ago that their places are others'. */
 	uint64_t forgotten;
 	uint64_t unsized; /* of graphs, with any number of kernels */

@@ -3,6 +3,18 @@
  */
 #include "writer/steps/step_follow.h"
 
+/* What follows the last turn begins another one, of which no part knew that it
+ * would have no hit: the last step is in the part that was closed then. */
+static bool is_followed(const struct step_lane *lane)
+{
+	struct step_turns turns = lane->turns;
+	size_t begin;
+
+	return step_turns_next(lane->of, lane->level, lane->of->count, &turns,
+			       &begin) &&
+	       turns.ticks <= lane->closed_ticks;
+}
+
 /* The run is over: the last step ends with its turn. */
 static void draw_last(struct writer_state *state, uint64_t end_ticks)
 {
@@ -28,9 +40,12 @@ static void draw_last(struct writer_state *state, uint64_t end_ticks)
 					    : "");
 	/* Of a turn's marks that come when no other follows it may have been
 	 * drawn, before that was known, that a step begins there. */
-	if (lane->number + 1 == turns)
+	if (lane->number + 1 == turns) {
+		if (!state->is_live && !is_followed(lane))
+			lane->closed_ticks = 0;
 		step_lane_end(state, lane,
 			      step_marks_end(finder->of, &finder->level, last));
+	}
 	if (lane->number + 1 >= turns)
 		lane->ticks = 0;
 }
@@ -47,9 +62,36 @@ static void find(struct writer_state *state)
 	 * the last pass. */
 	finder->seen_ticks = UINT64_MAX;
 	finder->has_ended = true;
-	step_try_streams(state, true);
+	if (state->is_live || !step_search_of(state)->part.is_known ||
+	    !step_recall_level(state))
+		step_try_streams(state, true);
 	if (!finder->of)
 		step_tell_none(state, "");
+}
+
+/* What is recovered has the same steps. */
+static void note_part(struct writer_state *state)
+{
+	const struct step_finder *finder = state->finder;
+	const struct loop_level *level = &finder->level;
+	const bool has_begin = !level->is_end;
+
+	step_search_of(state)->part = (struct search_part){
+		.is_known = 1,
+		.tid = finder->of->tid,
+		.family = finder->of->family,
+		.context = level->context,
+		.is_begin = level->is_begin,
+		.is_end = level->is_end,
+		.every = (uint32_t)level->every,
+		.leaves_teams = finder->leaves_teams,
+		.id = level->id,
+		.key = level->key,
+		.begin_ticks =
+			has_begin ? step_marks(finder->of)[level->begin].ticks
+				  : level->begin_ticks,
+		.first_ticks = step_marks(finder->of)[level->first].ticks,
+	};
 }
 
 void step_finder_part(struct writer_state *state)
@@ -68,6 +110,7 @@ void step_finder_part(struct writer_state *state)
 		finder->closed_ticks = now;
 		return;
 	}
+	note_part(state);
 	if (live && live <= now)
 		step_follow_draw_before(state, live);
 	else

@@ -47,9 +47,28 @@ static void recall(struct writer_state *state,
 		step_finder_take(state, stream, &entry->mark);
 }
 
+/* What a part told stands for the marker. */
+static void take_part(struct step_search *search)
+{
+	const struct search_part *part = &search->part;
+
+	search->tid = part->tid;
+	search->family = part->family;
+	search->context = part->context;
+	search->is_begin = part->is_begin;
+	search->is_end = part->is_end;
+	search->every = part->every;
+	search->leaves_teams = part->leaves_teams;
+	search->keeps_teams = !part->leaves_teams;
+	search->id = part->id;
+	search->key = part->key;
+	search->begin_ticks = part->begin_ticks;
+	search->first_ticks = part->first_ticks;
+}
+
 void step_finder_recover(struct writer_state *state)
 {
-	const struct step_search *search = step_search_of(state);
+	struct step_search *search = step_search_of(state);
 	const uint32_t now = search_state(search);
 	const struct step_log_entry *entry;
 	struct step_log_way way;
@@ -68,6 +87,8 @@ void step_finder_recover(struct writer_state *state)
 	step_finder_make(state);
 	if (!state->finder)
 		return;
+	if (now == SEARCH_ON && search->part.is_known)
+		take_part(search);
 	state->finder->kept_ticks = search->kept_ticks;
 	/* Parts that are closed have theirs, if the step was known then. */
 	state->finder->closed_ticks = state->file.part_ticks;

@@ -3,6 +3,7 @@
 #include "tests/unit/gpu_sample.h"
 #include "writer/gpu/gpu_known.h"
 
+#define PLACES 131072u /* of calls whose work is to come */
 #define STREAM_WAIT                                                            \
 	2 /* CUPTI_ACTIVITY_SYNCHRONIZATION_TYPE_STREAM_WAIT_EVENT */
 
@@ -183,6 +184,38 @@ static void a_kernel_that_has_waited_for_long(void **state)
 	sample_end(&sample);
 }
 
+/* Its call and `count` more, so many ids apart, lie behind it when the writer
+ * comes by. */
+static void expect_linked(uint64_t apart, uint64_t count)
+{
+	struct sample sample;
+	struct writer_state writer_state;
+	struct thread *thread = gpu_begin(&sample, &writer_state);
+
+	sample.session->head->gpu.device[0].is_known = 1;
+	push_kernel(&sample, thread, 1);
+	for (uint64_t i = 0; i <= count; i++)
+		push_call(&sample, thread, 1 + i * apart);
+	end_window(&sample, &writer_state);
+	assert_int_equal(writer_state.gpu->unlinked, 0);
+	assert_all_written(sample_text(&sample), count + 2);
+	pass_end(&writer_state);
+	sample_end(&sample);
+}
+
+/* All calls take an id, recorded or not. */
+static void a_kernel_finds_its_call_however_many_ids_lie_between(void **state)
+{
+	(void)state;
+	expect_linked(PLACES, 1);
+}
+
+static void a_kernel_finds_its_call_however_many_calls_follow(void **state)
+{
+	(void)state;
+	expect_linked(1, PLACES + 1);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -190,6 +223,10 @@ int main(void)
 		cmocka_unit_test(a_kernel_waits_for_its_call),
 		cmocka_unit_test(a_kernel_whose_call_never_comes),
 		cmocka_unit_test(a_kernel_that_has_waited_for_long),
+		cmocka_unit_test(
+			a_kernel_finds_its_call_however_many_ids_lie_between),
+		cmocka_unit_test(
+			a_kernel_finds_its_call_however_many_calls_follow),
 		cmocka_unit_test(a_threads_first_call_waits_for_a_look),
 		cmocka_unit_test(what_waits_is_drawn_with_its_window),
 	};

@@ -8,9 +8,13 @@
 #include "collector/session/gate.h"
 #include "collector/steps/steps.h"
 #include "writer/pass.h"
+#include "writer/recovery.h"
 
 #include <setjmp.h>
+#include <signal.h>
 #include <stdarg.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
 #include <cmocka.h>
 
 #define SITES 3u
@@ -26,18 +30,22 @@ struct parts {
 	uint64_t now;
 };
 
-static void begin(struct parts *parts)
+static void begin_in(struct parts *parts)
 {
-	struct session *session;
+	struct session *session = sample_session(&parts->sample);
 
-	memset(parts, 0, sizeof(*parts));
-	sample_begin(&parts->sample);
-	session = sample_session(&parts->sample);
 	session->head->options.max_mb = 1;
 	session->head->options.max_parts = 8;
 	steps_start(session, parts->sample.zero);
 	parts->thread = sample_thread(&parts->sample, 4711);
 	assert_int_equal(pass_start(&parts->writer, session, true), 0);
+}
+
+static void begin(struct parts *parts)
+{
+	memset(parts, 0, sizeof(*parts));
+	sample_begin(&parts->sample);
+	begin_in(parts);
 }
 
 static void push_region(struct parts *parts, unsigned int site)
@@ -167,12 +175,104 @@ static void a_part_that_ends_within_a_turn(void **state)
 	end(&parts, 0, 30, 40);
 }
 
+/* --- killed --------------------------------------------------------------- */
+
+/* A process that does so is killed, and what it left recovered: each of so many
+ * steps is in one file. */
+static void killed(void (*live)(struct parts *), unsigned int all)
+{
+	char *session = mmap(NULL, 4096, PROT_READ | PROT_WRITE,
+			     MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	struct recovery_result result;
+	char paths[16][512];
+	struct parts parts;
+	int files, status;
+	pid_t pid;
+
+	assert_true(session != MAP_FAILED);
+	memset(&parts, 0, sizeof(parts));
+	sample_begin(&parts.sample);
+	pid = fork();
+	assert_true(pid >= 0);
+	if (!pid) {
+		begin_in(&parts);
+		strcpy(session, parts.sample.session->path);
+		live(&parts);
+		kill(getpid(), SIGKILL);
+	}
+	assert_int_equal(waitpid(pid, &status, 0), pid);
+	assert_true(WIFSIGNALED(status));
+	assert_int_equal(WTERMSIG(status), SIGKILL);
+	assert_int_equal(recovery_run(session, &result), 0);
+	files = sample_files(&parts.sample, paths);
+	assert_true(files >= 2);
+	for (unsigned int at = 0; at <= all; at++) {
+		int found = 0;
+
+		for (int i = 0; i < files; i++)
+			found += count_step(
+				sample_read(&parts.sample, paths[i]), at);
+		assert_int_equal(found, at < all);
+	}
+	free(parts.sample.text);
+	for (int i = 0; i < files; i++)
+		unlink(paths[i]);
+	rmdir(parts.sample.folder);
+	munmap(session, 4096);
+}
+
+/* It is in no part: nothing told that it was over. */
+static void live_with_a_last_step(struct parts *parts)
+{
+	turns(parts, 40);
+	fill(parts);
+}
+
+static void killed_behind_its_last_step(void **state)
+{
+	(void)state;
+	killed(live_with_a_last_step, 40);
+}
+
+/* As above: the marker is what the first part's end made it. */
+static void live_within_a_turn(struct parts *parts)
+{
+	turns(parts, 30);
+	push_region(parts, 0);
+	push_region(parts, 1);
+	fill(parts);
+	push_region(parts, 2);
+	turns(parts, 9);
+}
+
+static void killed_after_a_part_that_ended_within_a_turn(void **state)
+{
+	(void)state;
+	killed(live_within_a_turn, 40);
+}
+
+/* Here what follows the marker told it. */
+static void live_with_a_last_part(struct parts *parts)
+{
+	live_within_a_turn(parts);
+	fill(parts);
+}
+
+static void killed_behind_a_step_that_a_part_has(void **state)
+{
+	(void)state;
+	killed(live_with_a_last_part, 40);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_step_that_is_known_by_then),
 		cmocka_unit_test(a_step_that_is_known_later),
 		cmocka_unit_test(a_part_that_ends_within_a_turn),
+		cmocka_unit_test(killed_behind_its_last_step),
+		cmocka_unit_test(killed_after_a_part_that_ended_within_a_turn),
+		cmocka_unit_test(killed_behind_a_step_that_a_part_has),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
