@@ -96,6 +96,7 @@ void trace_frame_note_scheduled(struct session_header *head, bool with_others)
 	if (proc_numbers("/proc/self/schedstat", numbers, 2) == 2) {
 		store_relaxed(&head->ran_ns, numbers[0]);
 		store_relaxed(&head->unscheduled_ns, numbers[1]);
+		store_relaxed(&head->lived_ns, proc_age_ns(head->pid));
 	}
 }
 
@@ -113,6 +114,8 @@ static void scheduled(struct json *json, const struct writer_state *state)
 	json_raw(json, ",\"scheduled\":{\"ran_ns\":");
 	json_u64(json, ran_ns);
 	json_pair_u64(json, "waited_ns", load_relaxed(&head->unscheduled_ns));
+	if (load_relaxed(&head->lived_ns))
+		json_pair_u64(json, "lived_ns", load_relaxed(&head->lived_ns));
 	if (load_relaxed(&head->processors_ns)) {
 		json_pair_u64(json, "processors_ns",
 			      load_relaxed(&head->processors_ns));

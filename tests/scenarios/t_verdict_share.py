@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: MIT
 """What the verdict's shares are of: which thread, and how much of the recording."""
 
+import sys
+
 import harness
 from harness import command, expect, expect_equal
 from t_verdict import SAMPLES, judged, made, sampled, slice_, step_, threads_
@@ -91,6 +93,27 @@ def test_a_window_is_a_part_of_what_the_kernel_counted():
             "ran_ns": 80 * ns, "waited_ns": 20 * ns}}))["findings"]
         expect_equal(found["rule"], "no-processor")
         expect(words in found["figure"], found)
+
+
+def test_a_run_that_slept_outside_of_its_window_wanted_no_processor():
+    """10 ms without one in a minute were 67 % of the run in a file of 10 ms of it."""
+    steps = [step_(number, number * 1000, 1000) for number in range(10)]
+    for lived_ms, share in ((60000, 0), (100, 0.1), (5, 0.67)):
+        findings = judged(made(steps, {"scheduled": {
+            "ran_ns": 5 * 10**6, "waited_ns": 10**7, "lived_ns": lived_ms * 10**6}}))["findings"]
+        expect_equal([one["rule"] for one in findings], ["no-processor"] * (share > 0))
+        expect(not share or abs(findings[0]["saved_ns"] / 1e7 - share) < 0.01, findings)
+        if lived_ms == 100:
+            expect("for 10 % of the run, of which this is a part, the first thread"
+                   in findings[0]["figure"], findings)
+
+
+def test_a_file_says_how_long_its_program_had_run():
+    """From its start, not from the recording's."""
+    run = harness.traced(sys.executable, "-c", "import time; time.sleep(0.5)",
+                         env={"TRACEPROF_SAMPLE": "499"})
+    scheduled = run.trace.meta["scheduled"]
+    expect(0.5e9 < scheduled["lived_ns"] < 60e9, scheduled)
 
 
 def test_who_waits_for_a_message_may_train_nothing():

@@ -77,6 +77,7 @@ static const struct {
 	{"cpus", FIELD(cpus), ENTRY_INTEGER},
 	{"scheduled.ran_ns", FIELD(ran_ns), ENTRY_INTEGER},
 	{"scheduled.waited_ns", FIELD(unscheduled_ns), ENTRY_INTEGER},
+	{"scheduled.lived_ns", FIELD(lived_ns), ENTRY_INTEGER},
 	{"scheduled.processors_ns", FIELD(processors_ns), ENTRY_INTEGER},
 	{"scheduled.others_ns", FIELD(others_ns), ENTRY_INTEGER},
 	{"scheduled.program_ns", FIELD(program_ns), ENTRY_INTEGER},
@@ -296,16 +297,25 @@ static void scale(int64_t *number, double part)
 
 void trace_metadata_scale(struct trace_metadata *metadata, double part)
 {
-	int64_t *const counted[] = {
-		&metadata->heap_calls,	      &metadata->heap_frees,
-		&metadata->heap_bytes,	      &metadata->hooks_ns,
-		&metadata->writer_ns,	      &metadata->ran_ns,
-		&metadata->unscheduled_ns,    &metadata->processors_ns,
-		&metadata->others_ns,	      &metadata->program_ns,
-		&metadata->window.heap_calls, &metadata->window.heap_bytes,
-		&metadata->window.hooks_ns,   &metadata->window.processors_ns,
-		&metadata->window.others_ns,  &metadata->window.program_ns,
-		&metadata->tasks.faults,      &metadata->tasks.process_ns};
+	int64_t *const counted[] = {&metadata->heap_calls,
+				    &metadata->heap_frees,
+				    &metadata->heap_bytes,
+				    &metadata->hooks_ns,
+				    &metadata->writer_ns,
+				    &metadata->ran_ns,
+				    &metadata->unscheduled_ns,
+				    &metadata->lived_ns,
+				    &metadata->processors_ns,
+				    &metadata->others_ns,
+				    &metadata->program_ns,
+				    &metadata->window.heap_calls,
+				    &metadata->window.heap_bytes,
+				    &metadata->window.hooks_ns,
+				    &metadata->window.processors_ns,
+				    &metadata->window.others_ns,
+				    &metadata->window.program_ns,
+				    &metadata->tasks.faults,
+				    &metadata->tasks.process_ns};
 
 	for (size_t at = 0; at < sizeof(counted) / sizeof(counted[0]); at++)
 		scale(counted[at], part);

@@ -74,6 +74,7 @@ struct trace_metadata {
 	int64_t steps_seen, first_step, missed_windows;
 	int64_t cpus;			  /* that the process may run on */
 	int64_t ran_ns, unscheduled_ns;	  /* of the program's first thread */
+	int64_t lived_ns;		  /* until these were counted */
 	int64_t processors_ns, others_ns; /* of all; what others had */
 	int64_t program_ns;		  /* what the program had */
 	int64_t cpu_limit_percent;	  /* by a cgroup, -1 none */

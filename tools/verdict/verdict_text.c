@@ -424,17 +424,19 @@ static unsigned int add_spoilt(struct text_buffer *lines,
 			       unsigned int columns)
 {
 	const struct verdict_facts *facts = &verdict->facts;
+	const bool is_workers = unscheduled_workers(facts) > unscheduled(facts);
 
 	if (!verdict_is_spoilt(verdict))
 		return 0;
 	return add_line(lines, 2, columns,
-			"Busy machine: for %.0f %% of the time %s found no "
+			"Busy machine: for %.0f %% of the %s %s found no "
 			"processor free [%s]: steps and waits are longer than "
 			"the program makes them.",
 			100 * verdict->findings[0].share,
-			unscheduled_workers(facts) > unscheduled(facts)
-				? "the other threads"
-				: "the first thread",
+			!is_workers && unscheduled_is_of_the_run(facts)
+				? "run, of which this is a part,"
+				: "time",
+			is_workers ? "the other threads" : "the first thread",
 			verdict->findings[0].rule->name);
 }
 
