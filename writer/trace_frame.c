@@ -13,6 +13,7 @@
 #include "writer/gpu/gpu_tail.h"
 #include "writer/steps/step_finder.h"
 #include "writer/text/schema.h"
+#include "writer/window_trace.h"
 #include "writer/draw/task_sums.h"
 #include <sched.h>
 #include <string.h>
@@ -96,6 +97,7 @@ void trace_frame_note_scheduled(struct session_header *head, bool with_others)
 	if (proc_numbers("/proc/self/schedstat", numbers, 2) == 2) {
 		store_relaxed(&head->ran_ns, numbers[0]);
 		store_relaxed(&head->unscheduled_ns, numbers[1]);
+		store_relaxed(&head->lived_ns, proc_age_ns(head->pid));
 	}
 }
 
@@ -113,6 +115,8 @@ static void scheduled(struct json *json, const struct writer_state *state)
 	json_raw(json, ",\"scheduled\":{\"ran_ns\":");
 	json_u64(json, ran_ns);
 	json_pair_u64(json, "waited_ns", load_relaxed(&head->unscheduled_ns));
+	if (load_relaxed(&head->lived_ns))
+		json_pair_u64(json, "lived_ns", load_relaxed(&head->lived_ns));
 	if (load_relaxed(&head->processors_ns)) {
 		json_pair_u64(json, "processors_ns",
 			      load_relaxed(&head->processors_ns));
@@ -381,8 +385,11 @@ static void window(struct json *json, struct writer_state *state)
 static void counted(struct json *json, struct writer_state *state,
 		    uint64_t end_ns)
 {
+	const uint64_t part = window_trace_part(state);
 	struct account_window own;
 
+	if (part)
+		json_pair_u64(json, "part", part);
 	if (!account_window(state, end_ns, &own))
 		return;
 	json_raw(json, ",\"window\":{\"heap_calls\":");

@@ -228,6 +228,7 @@ struct session_header {
 	/* Of the first thread, as the writer last saw it; 0 not known. */
 	_Atomic uint64_t ran_ns;
 	_Atomic uint64_t unscheduled_ns; /* could run, and had no processor */
+	_Atomic uint64_t lived_ns;	 /* since it began, asleep or not */
 
 	/* Of all processors, as the recording began; and since then, how much
 	 * of it other programs had, and this one.  0 not known. */

@@ -12,6 +12,7 @@
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/utsname.h>
+#include <time.h>
 #include <unistd.h>
 
 long proc_read_inside(const char *path, char *text, size_t bytes)
@@ -157,6 +158,18 @@ bool proc_stat(int pid, struct proc_stat *stat)
 			stat->started = parse_number(at + 1);
 	}
 	return at != NULL;
+}
+
+uint64_t proc_age_ns(int pid)
+{
+	const uint64_t tick_ns = 1000000000u / (uint64_t)sysconf(_SC_CLK_TCK);
+	struct timespec now;
+	struct proc_stat stat;
+
+	if (clock_gettime(CLOCK_BOOTTIME, &now) || !proc_stat(pid, &stat))
+		return 0;
+	return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec -
+	       stat.started * tick_ns;
 }
 
 /* Adds the processes that a thread of a process started. */

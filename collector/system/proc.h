@@ -42,6 +42,9 @@ struct proc_stat {
 /* False: there is no such process, or it can't be seen. */
 bool proc_stat(int pid, struct proc_stat *stat);
 
+/* How long ago it was forked, to 10 ms; 0: not known. */
+uint64_t proc_age_ns(int pid);
+
 /* Processor time since boot, in ns: of all processors, how much of it they were
  * at work, and how much of that for this process and its children. */
 struct proc_machine {

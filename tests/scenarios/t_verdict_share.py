@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: MIT
 """What the verdict's shares are of: which thread, and how much of the recording."""
 
+import sys
+
 import harness
 from harness import command, expect, expect_equal
 from t_verdict import SAMPLES, judged, made, sampled, slice_, step_, threads_
@@ -18,6 +20,32 @@ def test_a_first_thread_that_does_next_to_nothing_is_not_judged():
         expect_equal(work, 1000 * (all_us if judges == 701 else own_us))
         said = command("report", made(events)).stdout
         expect_equal("thread 701 (works most):" in said, judges == 701, said)
+
+
+def test_an_idle_program_is_judged_by_its_first_thread():
+    """memcached's: 30 ms of work in 3 s were most of a thread that looks after old
+    entries, and its sleep was what to mend."""
+    for work_us, judges in ((100, 700), (3000, 701)):
+        events = threads_(700, 701) + [
+            slice_("wait: epoll_wait", 0, 10000, cat="wait"), sampled(700, 10, 10),
+            sampled(701, 0, work_us),
+            slice_("wait: usleep", work_us, 10000 - work_us, 701, cat="wait")]
+        said = command("report", made(events, {"cpus": 4, "options": {"SAMPLE": "499"}})).stdout
+        expect_equal("thread 701 (works most):" in said, judges == 701, said)
+
+
+def test_a_run_is_not_judged_by_its_end():
+    """nginx's first process sleeps where nobody sees it, until it is told to end:
+    4 ms of 5 s were the run, and what it sent there 87 % of it."""
+    end = slice_("PyTorch Profiler (0)", 1000, 99000, "PyTorch Profiler", "Trace", "Spans")
+    for start_us, is_whole in ((95000, True), (20000, False)):
+        found = judged(made(threads_(700) + [
+            slice_("wait: sendmsg", start_us, 4000, cat="wait"), end],
+            {"options": {"SAMPLE": "499"}}))
+        parts = found["step"]["split_ns"]
+        expect_equal(sum(parts.values()), 1000 * (100000 - (1000 if is_whole else start_us)), parts)
+        expect_equal([one["rule"] for one in found["findings"]],
+                     [] if is_whole else ["exposed-comm"], found)
 
 
 def test_threads_of_a_batch_are_what_their_joiner_waits_for():
@@ -91,6 +119,38 @@ def test_a_window_is_a_part_of_what_the_kernel_counted():
             "ran_ns": 80 * ns, "waited_ns": 20 * ns}}))["findings"]
         expect_equal(found["rule"], "no-processor")
         expect(words in found["figure"], found)
+
+
+def test_a_run_that_slept_outside_of_its_window_wanted_no_processor():
+    """10 ms without one in a minute were 67 % of the run in a file of 10 ms of it."""
+    steps = [step_(number, number * 1000, 1000) for number in range(10)]
+    for lived_ms, share in ((60000, 0), (100, 0.1), (5, 0.67)):
+        findings = judged(made(steps, {"scheduled": {
+            "ran_ns": 5 * 10**6, "waited_ns": 10**7, "lived_ns": lived_ms * 10**6}}))["findings"]
+        expect_equal([one["rule"] for one in findings], ["no-processor"] * (share > 0))
+        expect(not share or abs(findings[0]["saved_ns"] / 1e7 - share) < 0.01, findings)
+        if lived_ms == 100:
+            expect("for 10 % of the run, of which this is a part, the first thread"
+                   in findings[0]["figure"], findings)
+
+
+def test_a_file_says_how_long_its_program_had_run():
+    """From its start, not from the recording's."""
+    run = harness.traced(sys.executable, "-c", "import time; time.sleep(0.5)",
+                         env={"TRACEPROF_SAMPLE": "499"})
+    scheduled = run.trace.meta["scheduled"]
+    expect(0.5e9 < scheduled["lived_ns"] < 60e9, scheduled)
+
+
+def test_one_step_has_no_median():
+    said = command("report", "--verdict", made([step_(0, 0, 1000)])).stdout
+    expect("Verdict: 1 step, 1.000 ms:" in said, said)
+    ours = {"heap": {"calls": 1, "bytes": 8, "frees": 1, "peak_bytes": 8,
+                     "live_bytes": 0}, "events": {"missed_calls": 1}}
+    said = command("report", made([step_(0, 0, 1000)], ours)).stdout
+    expect("\n1 event, 1.000 ms" in said, said)
+    expect("Heap: 1 allocation of 8 B while recorded, 1 free," in said, said)
+    expect("Not recorded: 1 call that came" in said, said)
 
 
 def test_who_waits_for_a_message_may_train_nothing():

@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 #include "tools/util/command.h"
+#include "tools/util/numbers.h"
 #include "tools/record/library.h"
 #include "tools/record/record.h"
 #include "tools/record/settings.h"
@@ -119,9 +120,10 @@ static void say_recovered(const char *path, int error,
 					 : strerror(-error));
 	else
 		fprintf(stderr,
-			"traceprof record: recovered %s (%llu events, %llu of "
+			"traceprof record: recovered %s (%llu event%s, %llu of "
 			"them from memory)\n",
 			result->path, (unsigned long long)result->events,
+			plural((int64_t)result->events),
 			(unsigned long long)result->recovered);
 }
 
@@ -196,10 +198,19 @@ static void judge(const char *path)
 
 static void say_verdict(struct fresh_files *files, pid_t pid)
 {
+	const pid_t rank = fresh_files_first_rank(files, pid);
 	char path[PATH_MAX];
 	unsigned int others;
 	bool is_last;
 
+	if (rank && fresh_files_fullest(files, rank, path, &is_last)) {
+		fprintf(stderr,
+			"traceprof record: of the ranks the first one is "
+			"judged, %s:\n",
+			path);
+		judge(path);
+		return;
+	}
 	if (!fresh_files_last(files, pid, path) ||
 	    fresh_files_did_little(files, pid)) {
 		others = fresh_files_largest(files, path);

@@ -77,6 +77,7 @@ static const struct {
 	{"cpus", FIELD(cpus), ENTRY_INTEGER},
 	{"scheduled.ran_ns", FIELD(ran_ns), ENTRY_INTEGER},
 	{"scheduled.waited_ns", FIELD(unscheduled_ns), ENTRY_INTEGER},
+	{"scheduled.lived_ns", FIELD(lived_ns), ENTRY_INTEGER},
 	{"scheduled.processors_ns", FIELD(processors_ns), ENTRY_INTEGER},
 	{"scheduled.others_ns", FIELD(others_ns), ENTRY_INTEGER},
 	{"scheduled.program_ns", FIELD(program_ns), ENTRY_INTEGER},
@@ -104,6 +105,7 @@ static const struct {
 	{"gpu.dropped_records", FIELD(dropped_records), ENTRY_INTEGER},
 	{"gpu.lost_buffers", FIELD(lost_buffers), ENTRY_INTEGER},
 	{"detail_ended", FIELD(detail_ended_ns), ENTRY_TIME},
+	{"part", FIELD(part), ENTRY_INTEGER},
 	{"python.ended", FIELD(python_ended_ns), ENTRY_TIME},
 	{"heap.small_blocks_ended", FIELD(small_blocks_ended_ns), ENTRY_TIME},
 };
@@ -278,7 +280,7 @@ double trace_metadata_others(const struct trace_metadata *metadata)
 struct trace_sums trace_metadata_own(const struct trace_metadata *metadata)
 {
 	if (metadata->schedule > 0 || metadata->is_by_hand ||
-	    metadata->outside > 0)
+	    metadata->outside > 0 || metadata->part > 0)
 		return metadata->window;
 	return (struct trace_sums){.heap_calls = metadata->heap_calls,
 				   .heap_bytes = metadata->heap_bytes,
@@ -296,16 +298,25 @@ static void scale(int64_t *number, double part)
 
 void trace_metadata_scale(struct trace_metadata *metadata, double part)
 {
-	int64_t *const counted[] = {
-		&metadata->heap_calls,	      &metadata->heap_frees,
-		&metadata->heap_bytes,	      &metadata->hooks_ns,
-		&metadata->writer_ns,	      &metadata->ran_ns,
-		&metadata->unscheduled_ns,    &metadata->processors_ns,
-		&metadata->others_ns,	      &metadata->program_ns,
-		&metadata->window.heap_calls, &metadata->window.heap_bytes,
-		&metadata->window.hooks_ns,   &metadata->window.processors_ns,
-		&metadata->window.others_ns,  &metadata->window.program_ns,
-		&metadata->tasks.faults,      &metadata->tasks.process_ns};
+	int64_t *const counted[] = {&metadata->heap_calls,
+				    &metadata->heap_frees,
+				    &metadata->heap_bytes,
+				    &metadata->hooks_ns,
+				    &metadata->writer_ns,
+				    &metadata->ran_ns,
+				    &metadata->unscheduled_ns,
+				    &metadata->lived_ns,
+				    &metadata->processors_ns,
+				    &metadata->others_ns,
+				    &metadata->program_ns,
+				    &metadata->window.heap_calls,
+				    &metadata->window.heap_bytes,
+				    &metadata->window.hooks_ns,
+				    &metadata->window.processors_ns,
+				    &metadata->window.others_ns,
+				    &metadata->window.program_ns,
+				    &metadata->tasks.faults,
+				    &metadata->tasks.process_ns};
 
 	for (size_t at = 0; at < sizeof(counted) / sizeof(counted[0]); at++)
 		scale(counted[at], part);

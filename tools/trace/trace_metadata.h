@@ -74,11 +74,13 @@ struct trace_metadata {
 	int64_t steps_seen, first_step, missed_windows;
 	int64_t cpus;			  /* that the process may run on */
 	int64_t ran_ns, unscheduled_ns;	  /* of the program's first thread */
+	int64_t lived_ns;		  /* until these were counted */
 	int64_t processors_ns, others_ns; /* of all; what others had */
 	int64_t program_ns;		  /* what the program had */
 	int64_t cpu_limit_percent;	  /* by a cgroup, -1 none */
 	struct trace_tasks tasks;
 	struct trace_sums window; /* of this file's window alone */
+	int64_t part;		  /* of a run's files, from the 2nd on */
 	int64_t gpu_missing;	  /* records of a GPU that came to nothing */
 	int64_t without_time, dropped_records, lost_buffers; /* its parts */
 	bool is_cupti; /* a GPU's work is recorded */

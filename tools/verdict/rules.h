@@ -189,6 +189,7 @@ double syncs_of(const struct verdict_facts *facts);
 
 /* The part of its time in which the first thread found no processor. */
 double unscheduled(const struct verdict_facts *facts);
+bool unscheduled_is_of_the_run(const struct verdict_facts *facts);
 
 /* The same for the threads that it waits for, if it does for most of the time;
  * 0 where samples didn't tell. */

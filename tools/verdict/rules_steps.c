@@ -396,13 +396,22 @@ static int64_t whole_ns(const struct verdict_facts *facts)
 						    : facts->split.all_ns;
 }
 
-/* Of the time, not of what it wanted to run: it may have slept for most. */
+/* The time in which the kernel counted, of which a window is a part. */
+static int64_t counted_ns(const struct verdict_facts *facts)
+{
+	const int64_t lived_ns = facts->metadata->lived_ns;
+
+	return lived_ns > whole_ns(facts) ? lived_ns : whole_ns(facts);
+}
+
+/* Of that, not of what it wanted to run: it may have slept for most. */
 double unscheduled(const struct verdict_facts *facts)
 {
-	const double share = trace_metadata_unscheduled(facts->metadata);
-	const double wanted = (double)facts->metadata->ran_ns +
-			      (double)facts->metadata->unscheduled_ns;
-	const double wall = (double)whole_ns(facts);
+	const struct trace_metadata *metadata = facts->metadata;
+	const double share = trace_metadata_unscheduled(metadata);
+	const double wanted =
+		(double)metadata->ran_ns + (double)metadata->unscheduled_ns;
+	const double wall = (double)counted_ns(facts);
 
 	return wall > wanted ? share * wanted / wall : share;
 }
@@ -417,23 +426,27 @@ double unscheduled_workers(const struct verdict_facts *facts)
 	const double others = trace_metadata_others(metadata);
 
 	if (metadata->ran_ns <= 0 ||
-	    metadata->ran_ns + metadata->unscheduled_ns > whole_ns(facts) / 2)
+	    metadata->ran_ns + metadata->unscheduled_ns > counted_ns(facts) / 2)
 		return 0;
 	return workers < others ? workers : others;
 }
 
 /* The kernel counts since the thread began; the file is a window of that. */
-static bool is_of_the_run(const struct verdict_facts *facts)
+bool unscheduled_is_of_the_run(const struct verdict_facts *facts)
 {
-	return facts->metadata->ran_ns + facts->metadata->unscheduled_ns >
-	       OF_THE_RUN * whole_ns(facts);
+	const struct trace_metadata *metadata = facts->metadata;
+	const int64_t wanted = metadata->ran_ns + metadata->unscheduled_ns;
+	const int64_t counted =
+		wanted > metadata->lived_ns ? wanted : metadata->lived_ns;
+
+	return counted > OF_THE_RUN * whole_ns(facts);
 }
 
 static const char *who_waits(const struct verdict_facts *facts)
 {
 	if (unscheduled_workers(facts) > unscheduled(facts))
 		return "the time other threads than the first one";
-	return is_of_the_run(facts)
+	return unscheduled_is_of_the_run(facts)
 		       ? "the run, of which this is a part, the first thread"
 		       : "its time the first thread";
 }

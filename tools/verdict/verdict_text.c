@@ -151,7 +151,8 @@ static unsigned int add_step(struct text_buffer *lines,
 	const struct split *split = &verdict->facts.split;
 	const struct timeline *timeline = verdict->facts.timeline;
 	const double covered = verdict_covered(verdict);
-	char thread[100] = "", part[80] = "", last[80] = "";
+	const int64_t number = verdict->facts.metadata->part;
+	char thread[100] = "", part[80] = "", last[80] = "", of[40] = "";
 
 	if (split->is_busiest)
 		say_lane(&verdict->facts, thread, sizeof(thread),
@@ -164,12 +165,16 @@ static unsigned int add_step(struct text_buffer *lines,
 			 quantity_time((double)(timeline->recorded_ns -
 						timeline->began_ns))
 				 .text);
+	if (number > 0)
+		snprintf(of, sizeof(of), "part %" PRId64 " of the ", number);
 	if (!split->has_steps)
 		return add_line(lines, 2, columns,
 				"Verdict: no steps (turns of a main loop) were "
 				"found or marked (TRACEPROF_STEP), so this is "
-				"of the %s, %s%s%s%s:",
+				"of %s%s, %s%s%s%s:",
+				number > 0 ? of : "the ",
 				split->is_training ? "training"
+				: number > 0	   ? "recording"
 				: part[0]	   ? "recording from its first "
 						     "slice on"
 						   : "whole recording",
@@ -182,12 +187,16 @@ static unsigned int add_step(struct text_buffer *lines,
 			 split->has_before ? "time" : "recording");
 	if (split->has_before)
 		last_text(&verdict->facts, last, sizeof(last));
-	return add_line(lines, 2, columns,
-			"Verdict%s: %zu step%s%s, median %s, p5-p95 %s to %s:",
-			last, split->count, split->count == 1 ? "" : "s", part,
-			quantity_time(split->median_ns).text,
-			quantity_time(split->p5_ns).text,
-			quantity_time(split->p95_ns).text);
+	if (split->count == 1)
+		return add_line(lines, 2, columns,
+				"Verdict%s: 1 step%s, %s:", last, part,
+				quantity_time(split->median_ns).text);
+	return add_line(
+		lines, 2, columns,
+		"Verdict%s: %zu steps%s, median %s, p5-p95 %s to %s:", last,
+		split->count, part, quantity_time(split->median_ns).text,
+		quantity_time(split->p5_ns).text,
+		quantity_time(split->p95_ns).text);
 }
 
 static unsigned int add_finding(struct text_buffer *lines,
@@ -424,17 +433,19 @@ static unsigned int add_spoilt(struct text_buffer *lines,
 			       unsigned int columns)
 {
 	const struct verdict_facts *facts = &verdict->facts;
+	const bool is_workers = unscheduled_workers(facts) > unscheduled(facts);
 
 	if (!verdict_is_spoilt(verdict))
 		return 0;
 	return add_line(lines, 2, columns,
-			"Busy machine: for %.0f %% of the time %s found no "
+			"Busy machine: for %.0f %% of the %s %s found no "
 			"processor free [%s]: steps and waits are longer than "
 			"the program makes them.",
 			100 * verdict->findings[0].share,
-			unscheduled_workers(facts) > unscheduled(facts)
-				? "the other threads"
-				: "the first thread",
+			!is_workers && unscheduled_is_of_the_run(facts)
+				? "run, of which this is a part,"
+				: "time",
+			is_workers ? "the other threads" : "the first thread",
 			verdict->findings[0].rule->name);
 }
 
@@ -500,8 +511,8 @@ static unsigned int add_cut(struct text_buffer *lines,
 		return 0;
 	return add_line(lines, 2, columns,
 			"but %" PRId64 " samples lie too deep for their "
-			"outermost callers to be known: lines of these took "
-			"more than that",
+			"outermost callers to be known: these took more than "
+			"that",
 			metadata->cut_stacks);
 }
 
