@@ -673,16 +673,8 @@ int loop_nest_find_part(const struct loop_mark *marks, size_t count, void *room,
 				     &nest->seldom);
 	is_vague |= loop_is_lonely(finder->candidates, finder->count,
 				   best_marker(finder, choice.step));
-	is_vague |= loop_is_elsewhere(&finder->groups,
-				      best_marker(finder, choice.step));
-	is_vague |= loop_is_in_few(&finder->groups,
-				   best_marker(finder, choice.step));
 	is_vague |=
-		loop_is_used(&finder->groups, best_marker(finder, choice.step));
-	is_vague |= loop_is_of_sizes(&finder->groups,
-				     best_marker(finder, choice.step));
-	is_vague |= loop_is_in_loops(&finder->groups,
-				     best_marker(finder, choice.step));
+		loop_is_part(&finder->groups, best_marker(finder, choice.step));
 	return is_vague || other || is_near(finder->doubt, choice.step)
 		       ? -ENOENT
 		       : 0;

@@ -104,6 +104,48 @@ static void test_one_region_in_each_turn(void **unused)
 	expect_none();
 }
 
+/* Gradients of four batches are added up; before each tenth update the passes
+ * of an evaluation. */
+static void test_batches_that_are_added_up(void **unused)
+{
+	(void)unused;
+	for (unsigned int i = 0; i < 60; i++) {
+		for (unsigned int pass = 0; pass < 8 && i % 10 == 0; pass++) {
+			for (unsigned int k = 0; k < 6; k++) {
+				hit(11 + k, 1, 2);
+				marks[count - 1].caller = 21;
+			}
+		}
+		for (unsigned int batch = 0; batch < 4; batch++) {
+			for (unsigned int k = 0; k < 6; k++)
+				hit(11 + k, 3, 2);
+			hit(2, 3, 2);
+			for (unsigned int k = 0; k < 6; k++)
+				hit(3, 4, 3);
+			hit(4, 3, 2);
+		}
+		hit(5, 5, 1);
+		hit(6, 5, 1);
+	}
+	expect_steps(60);
+	forget();
+	expect_none();
+}
+
+/* Ten sweeps and a sum: a report by the sites alone. */
+static void test_sweeps_and_a_sum(void **unused)
+{
+	(void)unused;
+	for (unsigned int i = 0; i < 40; i++) {
+		for (unsigned int k = 0; k < 10; k++)
+			hit(1, 1, 2);
+		hit(2, 2, 1);
+	}
+	expect_steps(40);
+	forget();
+	expect_none();
+}
+
 static void test_one_region_in_two_loops(void **unused)
 {
 	(void)unused;
@@ -491,6 +533,8 @@ int main(void)
 				       set_up),
 		cmocka_unit_test_setup(test_one_region_in_one_loop, set_up),
 		cmocka_unit_test_setup(test_one_region_in_each_turn, set_up),
+		cmocka_unit_test_setup(test_batches_that_are_added_up, set_up),
+		cmocka_unit_test_setup(test_sweeps_and_a_sum, set_up),
 		cmocka_unit_test_setup(test_one_region_in_two_loops, set_up),
 		cmocka_unit_test_setup(test_one_region_from_two_places, set_up),
 		cmocka_unit_test_setup(test_one_of_several_ways, set_up),
