@@ -58,7 +58,7 @@ static const struct known_call *look(uint64_t code, code_find_range *find)
 	return call;
 }
 
-/* A function that calls itself is a loop, too. */
+/* A function that was called before may be a loop, too. */
 static bool is_again(const uint64_t *codes, unsigned int i, uint64_t begin,
 		     code_find_range *find)
 {
@@ -80,6 +80,21 @@ static uint64_t key_of(uint64_t innermost, const uint64_t *codes,
 	return sum | 1;
 }
 
+/* The first call of a function that calls itself: all that it does is a loop
+ * without a number of turns, in whichever of its calls that is. */
+static unsigned int first_call(const uint64_t *codes, unsigned int i,
+			       unsigned int count, uint64_t begin,
+			       code_find_range *find)
+{
+	unsigned int first = i;
+
+	while (++i < count) {
+		if (look(codes[i], find)->begin == begin)
+			first = i;
+	}
+	return first;
+}
+
 static struct search_loops loops_of(const uint64_t *codes, unsigned int count,
 				    unsigned int placed, code_find_range *find)
 {
@@ -96,12 +111,20 @@ static struct search_loops loops_of(const uint64_t *codes, unsigned int count,
 
 		/* Above those of the place it may be another call that lies in
 		 * the loop each time. */
-		if (!call.is_known || is_again(codes, i, call.begin, find) ||
-		    i >= placed)
+		if (!call.is_known || is_again(codes, i, call.begin, find))
+			return found;
+		if (call.loops.calls_itself) {
+			i = first_call(codes, i, calls, call.begin, find);
+			found.key = key_of(call.begin, codes, i + 1, count);
+			depth = 1;
+		}
+		if (i >= placed)
 			return found;
 		if (call.loops.may_be_more && !call.loops.count && !found.key)
 			return found;
 		is_all &= !call.loops.may_be_more;
+		if (call.loops.calls_itself)
+			continue;
 		if (call.loops.count && !found.key)
 			found.key = key_of(call.loops.innermost, codes, i + 1,
 					   count);

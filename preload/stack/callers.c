@@ -226,6 +226,10 @@ static unsigned int walk(uint64_t from, uint64_t *codes, unsigned int most)
 	for (unsigned int i = 0; i < most + OURS_MOST && count < most; i++) {
 		if (!leave_frame(&place))
 			break;
+		/* Of a function that calls itself two calls tell as much. */
+		if (count > 1 && codes[count - 1] == place.code &&
+		    codes[count - 2] == place.code)
+			continue;
 		if (!unwind_is_ours(place.code) &&
 		    (count || !from || place.code == from))
 			codes[count++] = place.code;

@@ -31,6 +31,7 @@ static struct {
 	uint8_t marks[INSTRUCTIONS_MAX];
 	bool is_filling[INSTRUCTIONS_MAX];
 	uint32_t stack[INSTRUCTIONS_MAX];
+	bool calls_itself;
 	bool is_busy;
 } graph;
 
@@ -68,6 +69,9 @@ static bool read_range(const struct code_range *range, code_find_range *find)
 		graph.flow[i] = (uint8_t)flow_of(found.flow, at, find);
 		graph.is_filling[i] = found.is_filling;
 		at += found.bytes;
+		graph.calls_itself |=
+			found.is_call &&
+			at + (uint64_t)found.distance == graph.range[0].begin;
 		graph.goal[i] =
 			found.flow == CODE_BRANCH || found.flow == CODE_JUMP
 				? at + (uint64_t)found.distance
@@ -111,6 +115,7 @@ static uint32_t instruction_at(uint64_t code)
 static bool read_all(const struct code_range *first, code_find_range *find)
 {
 	graph.ranges = graph.count = 0;
+	graph.calls_itself = false;
 	if (!read_range(first, find))
 		return false;
 	for (uint32_t i = 0; i < graph.count; i++) {
@@ -335,6 +340,7 @@ static bool look(uint64_t code, code_find_range *find, struct code_loops *loops)
 		return false;
 	cut_functions();
 	call = call_before(code);
+	loops->calls_itself = graph.calls_itself;
 	return call != NOWHERE && count_loops(call, find, loops);
 }
 

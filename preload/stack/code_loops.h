@@ -26,6 +26,7 @@ struct code_range {
 
 struct code_loops {
 	uint32_t count;
+	bool calls_itself;
 	bool may_be_more;   /* around all of them: an exception leads back */
 	uint64_t innermost; /* its first instruction; 0 there is none */
 	uint32_t counted;   /* Python's: `for` loops */

@@ -31,12 +31,16 @@
 /* Loops around a region by its code, and one: the step's alone. */
 #define DEPTH_OF_ONE  2u
 
-/* By the code it comes in some turns of the marker's loop, not around it. */
+/* By the code it comes in some turns of the marker's loop, or in a loop within:
+ * not around it. */
 static bool is_in_turns(const struct loop_groups *groups, uint32_t site,
 			uint32_t marker)
 {
+	const struct loop_code *code = groups->code;
+
 	return loop_groups_is_once(groups, marker) &&
-	       groups->code[site].loop == groups->code[marker].loop;
+	       (code[site].loop == code[marker].loop ||
+		(code[marker].depth && code[site].depth > code[marker].depth));
 }
 
 static void count_part(const struct loop_groups *groups, size_t from, size_t to,
@@ -324,8 +328,26 @@ static bool is_used_more(const struct loop_candidate *c, size_t marks,
 	       c->span * MORE_MARKS_OF >= marks;
 }
 
-const struct loop_candidate *loop_elsewhere(const struct loop_candidate *others,
-					    size_t count, size_t marks,
+/* It goes on where the step doesn't turn, and comes between its turns, too: a
+ * loop around it, some of whose turns need none of the step's. */
+static bool is_going_on(const struct loop_groups *groups,
+			const struct loop_candidate *c,
+			const struct loop_candidate *step)
+{
+	uint32_t hits[LOOP_SITES_MAX];
+
+	count_part(groups, step->level.first, step->level.last, hits);
+	for (uint32_t s = 0; s < LOOP_SITES_MAX; s++) {
+		if (loop_holds(c, s) &&
+		    (loop_holds(step, s) || hits[s] < LOOP_HITS_LEAST))
+			return false;
+	}
+	return c->level.held > 1;
+}
+
+const struct loop_candidate *loop_elsewhere(const struct loop_groups *groups,
+					    const struct loop_candidate *others,
+					    size_t count,
 					    const struct loop_candidate *step)
 {
 	for (size_t i = 0; i < count; i++) {
@@ -333,7 +355,8 @@ const struct loop_candidate *loop_elsewhere(const struct loop_candidate *others,
 			return &others[i];
 	}
 	for (size_t i = 0; i < count; i++) {
-		if (is_used_more(&others[i], marks, step))
+		if (is_used_more(&others[i], groups->count, step) ||
+		    is_going_on(groups, &others[i], step))
 			return &others[i];
 	}
 	return NULL;

@@ -46,11 +46,12 @@ bool loop_is_doubtful(struct loop_groups *groups,
 bool loop_is_part(const struct loop_groups *groups,
 		  const struct loop_candidate *candidate);
 
-/* Of `count` levels of other phases, in a run of so many marks, the one that is
- * around what is the step of this one, or that turns more often than its few
- * times; NULL none. */
-const struct loop_candidate *loop_elsewhere(const struct loop_candidate *others,
-					    size_t count, size_t marks,
+/* Of `count` levels of other phases the one that is around what is the step of
+ * this one, or that turns more often than its few times, or that comes between
+ * its turns, too; NULL none. */
+const struct loop_candidate *loop_elsewhere(const struct loop_groups *groups,
+					    const struct loop_candidate *others,
+					    size_t count,
 					    const struct loop_candidate *step);
 
 #endif

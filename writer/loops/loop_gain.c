@@ -233,7 +233,8 @@ static bool is_at_times(const struct loop_groups *groups,
 	return is_one && most - least <= 1;
 }
 
-/* What lies in an inner turn, or in some of them, lies in no fewer loops. */
+/* What lies in an inner turn, or in some of them, lies in no fewer loops: there
+ * is a loop around. */
 static bool is_outside(const struct loop_groups *groups,
 		       const struct loop_candidate *inner,
 		       const struct loop_candidate *outer)
@@ -245,11 +246,12 @@ static bool is_outside(const struct loop_groups *groups,
 		return false;
 	for (uint32_t s = 0; s < min_u64(groups->sites, LOOP_SITES_MAX); s++) {
 		if (loop_holds(outer, s) && !loop_holds(inner, s) &&
-		    (!code[s].loop || code[s].asked < ASKED_LEAST ||
-		     !code[s].depth || code[s].depth >= code[marker].depth))
-			return false;
+		    code[s].loop && code[s].asked >= ASKED_LEAST &&
+		    code[s].hits <= outer->level.turns + 1 && code[s].depth &&
+		    code[s].depth < code[marker].depth)
+			return true;
 	}
-	return true;
+	return false;
 }
 
 /* After so many turns something is copied, and that is all: of what may be a

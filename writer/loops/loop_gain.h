@@ -40,8 +40,8 @@ struct gain {
 	bool is_bracketed; /* some of those sites come before the first inner
 			      turn alone, and some behind the last alone */
 	enum loop_copy copy; /* all that it has more ends with one */
-	bool is_outside;     /* by the code all those sites lie in fewer loops:
-			        there is one around the inner level's */
+	bool is_outside;     /* by the code one of those sites, once in a turn,
+			        lies in fewer loops than the inner marker */
 	bool is_seldom;	     /* some of the turns with an outer hit have more,
 			        an evaluation; most are as all others */
 	bool is_cut; /* the marks end within an inner turn: the last outer

@@ -144,7 +144,7 @@ static void test_instructions_of_arm(void **unused)
 	expect_arm(0xd65f0bff, CODE_LEAVES, 0);	  /* retaa */
 	expect_arm(0xd65f0fff, CODE_LEAVES, 0);	  /* retab */
 	expect_arm(0xd63f0020, CODE_ON, 0);	  /* blr x1 */
-	expect_arm(0x94000010, CODE_ON, 0);	  /* bl */
+	expect_arm(0x94000010, CODE_ON, 60);	  /* bl .+64 */
 	expect_arm(0x91000421, CODE_ON, 0);	  /* add */
 }
 
@@ -169,7 +169,8 @@ static bool find_range(uint64_t code, struct code_range *range)
 	return dl_iterate_phdr(visit, range) == 1;
 }
 
-static int told[8]; /* loops at each call, -1 it can't be told */
+static int told[8];   /* loops at each call, -1 it can't be told */
+static bool is_again; /* the newest one's function calls itself */
 static volatile int turns = 3;
 static volatile int odd;
 
@@ -182,6 +183,7 @@ __attribute__((noinline)) static void here(int which)
 			      ? (int)loops.count
 			      : -1;
 	assert_int_equal(!loops.innermost, !loops.count);
+	is_again = loops.calls_itself;
 }
 
 /* One after the other, one in the other, from the middle, in some turns alone,
@@ -241,6 +243,20 @@ __attribute__((noinline)) static void here(int which)
 		}                                                              \
 	}
 
+#define CYCLE(level)                                                           \
+	__attribute__((noinline, optimize(#level))) static int cycle_##level(  \
+		int depth)                                                     \
+	{                                                                      \
+		int sum = odd;                                                 \
+		here(0);                                                       \
+		for (int i = 0; i < turns && depth; i++)                       \
+			sum += cycle_##level(depth - 1);                       \
+		here(1);                                                       \
+		return sum + odd;                                              \
+	}
+
+CYCLE(O0)
+CYCLE(O2)
 FUNCTIONS(O0)
 FUNCTIONS(O1)
 FUNCTIONS(O2)
@@ -277,6 +293,19 @@ static void test_loops_around_a_call(void **unused)
 	EXPECT_ALL(one_loop, 0, 1, 0);
 	EXPECT_ALL(nested, 1, 3, 2, 1);
 	EXPECT_ALL(with_ends, 1, 1, 2);
+}
+
+static void test_a_function_that_calls_itself(void **unused)
+{
+	(void)unused;
+	cycle_O0(2);
+	assert_true(is_again);
+	nested_O2();
+	assert_false(is_again);
+	cycle_O2(2);
+	assert_true(is_again);
+	with_ends_O2();
+	assert_false(is_again);
 }
 
 __attribute__((noinline, optimize("O2"))) static int with_switch(void)
@@ -338,6 +367,7 @@ int main(void)
 		cmocka_unit_test(test_instructions),
 		cmocka_unit_test(test_instructions_of_arm),
 		cmocka_unit_test(test_loops_around_a_call),
+		cmocka_unit_test(test_a_function_that_calls_itself),
 		cmocka_unit_test(test_a_switch),
 		cmocka_unit_test(test_no_function),
 	};

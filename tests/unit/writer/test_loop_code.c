@@ -146,6 +146,32 @@ static void test_sweeps_and_a_sum(void **unused)
 	expect_none();
 }
 
+/* What lies in a function that calls itself lies in a loop more; each level of
+ * the grid is smoothed, four times the smallest. */
+static void test_cycles_that_call_themselves(void **unused)
+{
+	(void)unused;
+	for (unsigned int i = 0; i < 30; i++) {
+		const size_t first = count;
+
+		for (unsigned int k = 0; k < 9; k++) {
+			hit(1, 1, 2);
+			hit(2, 1, 2);
+			if (k < 4)
+				hit(3, 1, 2);
+			else if (k < 8)
+				hit(4, 1, 2);
+		}
+		/* From many places. */
+		for (size_t k = first; k < count; k++)
+			marks[k].caller = (uint16_t)(10 + k - first);
+		hit(5, 2, 1);
+	}
+	expect_steps(30);
+	forget();
+	expect_none();
+}
+
 static void test_one_region_in_two_loops(void **unused)
 {
 	(void)unused;
@@ -523,6 +549,8 @@ static void test_time_steps_that_need_no_iteration(void **unused)
 		}
 		hit(9, 1, 1);
 	}
+	expect_steps(50);
+	forget();
 	expect_none();
 }
 
@@ -535,6 +563,8 @@ int main(void)
 		cmocka_unit_test_setup(test_one_region_in_each_turn, set_up),
 		cmocka_unit_test_setup(test_batches_that_are_added_up, set_up),
 		cmocka_unit_test_setup(test_sweeps_and_a_sum, set_up),
+		cmocka_unit_test_setup(test_cycles_that_call_themselves,
+				       set_up),
 		cmocka_unit_test_setup(test_one_region_in_two_loops, set_up),
 		cmocka_unit_test_setup(test_one_region_from_two_places, set_up),
 		cmocka_unit_test_setup(test_one_of_several_ways, set_up),
