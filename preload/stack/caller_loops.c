@@ -95,6 +95,21 @@ static unsigned int first_call(const uint64_t *codes, unsigned int i,
 	return first;
 }
 
+/* The innermost loop, and the next. */
+static void add_loops(struct search_loops *found,
+		      const struct code_loops *loops, const uint64_t *codes,
+		      unsigned int from, unsigned int count)
+{
+	if (!found->key) {
+		found->key = key_of(loops->innermost, codes, from, count);
+		if (loops->within)
+			found->within =
+				key_of(loops->within, codes, from, count);
+	} else if (!found->within) {
+		found->within = key_of(loops->innermost, codes, from, count);
+	}
+}
+
 static struct search_loops loops_of(const uint64_t *codes, unsigned int count,
 				    unsigned int placed, code_find_range *find)
 {
@@ -116,6 +131,7 @@ static struct search_loops loops_of(const uint64_t *codes, unsigned int count,
 		if (call.loops.calls_itself) {
 			i = first_call(codes, i, calls, call.begin, find);
 			found.key = key_of(call.begin, codes, i + 1, count);
+			found.within = 0;
 			depth = 1;
 		}
 		if (i >= placed)
@@ -125,9 +141,8 @@ static struct search_loops loops_of(const uint64_t *codes, unsigned int count,
 		is_all &= !call.loops.may_be_more;
 		if (call.loops.calls_itself)
 			continue;
-		if (call.loops.count && !found.key)
-			found.key = key_of(call.loops.innermost, codes, i + 1,
-					   count);
+		if (call.loops.count)
+			add_loops(&found, &call.loops, codes, i + 1, count);
 		depth += call.loops.count;
 	}
 	found.depth = is_all ? (uint16_t)min_u64(depth + 1, UINT16_MAX) : 0;

@@ -310,6 +310,7 @@ static bool count_loops(uint32_t call, code_find_range *find,
 		if (first == NOWHERE)
 			return false;
 		loops->count++;
+		loops->within = loops->innermost;
 		loops->innermost = graph.at[first];
 		if (first == call)
 			return true;

@@ -28,7 +28,8 @@ struct code_loops {
 	uint32_t count;
 	bool calls_itself;
 	bool may_be_more;   /* around all of them: an exception leads back */
-	uint64_t innermost; /* its first instruction; 0 there is none */
+	uint64_t innermost; /* its first instruction; 0 there is none; */
+	uint64_t within;    /* ... that of the loop around it, 0 none */
 	uint32_t counted;   /* Python's: `for` loops */
 	bool is_mixed;	    /* another kind of loop is around one of those */
 };

@@ -116,6 +116,12 @@ def test_a_loop_around_what_turns_at_times():
     expect_equal(len(run.trace.steps()), 50, "steps")
 
 
+def test_many_places_and_a_test_in_a_loop_of_its_own():
+    """33 loops, half of them called from two places; more places than tell sites apart."""
+    run = same(compile_program("tested_batches.c", "-fopenmp"))
+    expect_equal(len(run.trace.steps()), 96, "steps")
+
+
 def test_a_loop_around_that_adds_little_is_in_doubt():
     run = same(compile_program("../steps/nested.c", "-fopenmp", "-lm", name="nested"), "newton")
     expect_equal(run.trace.steps(), [], "steps")

@@ -23,7 +23,8 @@ struct loop_mark {
 	uint8_t turn : 2;      /* enum search_turn */
 	uint16_t caller;       /* where a region was called from, 0 unknown; */
 	uint16_t loop;	/* ... the innermost loop around that, 0 unknown, */
-	uint16_t depth; /* ... how many there are, and 1; 0 unknown */
+	uint8_t within; /* ... the one around that, 0 none, or unknown, */
+	uint8_t depth;	/* ... how many there are, and 1; 0 unknown */
 };
 
 /* What lies in a team is forgotten; how many are left. */

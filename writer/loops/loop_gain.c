@@ -187,13 +187,15 @@ static bool is_bracketed(const struct loop_groups *groups,
 	return has_begin && has_end;
 }
 
-/* By the code it comes in some turns of the inner one's loop. */
+/* By the code it comes in some turns of the inner one's loop, or in a loop that
+ * lies in it: an evaluation. */
 static bool is_in_some(const struct loop_groups *groups,
 		       const struct loop_candidate *inner, uint32_t site)
 {
 	for (uint32_t s = 0; s < min_u64(groups->sites, LOOP_SITES_MAX); s++) {
 		if (loop_holds(inner, s) &&
-		    loop_groups_is_besides(groups, site, s))
+		    (loop_groups_is_besides(groups, site, s) ||
+		     loop_groups_is_within(groups, site, s)))
 			return true;
 	}
 	return false;

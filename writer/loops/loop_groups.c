@@ -9,6 +9,8 @@
 #define ASKED_LEAST   16u
 /* Turns more of another site in the same loop. */
 #define ASKED_BESIDES 2u
+/* Loops around each other: at most. */
+#define NESTED_MOST   16u
 /* As marks have it. */
 #define DEPTH_OF_NONE 1u
 
@@ -104,6 +106,10 @@ static void read_code(struct loop_groups *groups)
 	for (size_t i = 0; i < groups->count; i++) {
 		const uint32_t site = groups->site[i];
 
+		if (groups->marks[i].loop < LOOP_LOOPS_MAX &&
+		    groups->marks[i].within)
+			groups->within[groups->marks[i].loop] =
+				groups->marks[i].within;
 		if (site >= LOOP_SITES_MAX)
 			continue;
 		add_code(&groups->code[site], &groups->marks[i]);
@@ -139,6 +145,22 @@ bool loop_groups_is_besides(const struct loop_groups *groups, size_t site,
 	       loop_groups_is_once(groups, other) &&
 	       code[other].loop == code[site].loop &&
 	       code[other].asked > code[site].asked + ASKED_BESIDES;
+}
+
+bool loop_groups_is_within(const struct loop_groups *groups, size_t site,
+			   size_t other)
+{
+	const struct loop_code *code = groups->code;
+	uint32_t loop = site < LOOP_SITES_MAX ? code[site].loop : 0;
+
+	if (!loop_groups_is_once(groups, other))
+		return false;
+	for (unsigned int i = 0; i < NESTED_MOST && loop; i++) {
+		loop = loop < LOOP_LOOPS_MAX ? groups->within[loop] : 0;
+		if (loop == code[other].loop)
+			return true;
+	}
+	return false;
 }
 
 bool loop_groups_is_at_times(const struct loop_groups *groups, size_t site,

@@ -172,6 +172,26 @@ static void test_cycles_that_call_themselves(void **unused)
 	expect_none();
 }
 
+/* Many sites, and after each eighth batch two passes of a test. */
+static void test_an_evaluation_in_a_loop_of_its_own(void **unused)
+{
+	(void)unused;
+	for (unsigned int batch = 0; batch < 96; batch++) {
+		for (unsigned int site = 1; site <= 30; site++)
+			hit(site, 1, 1);
+		for (unsigned int pass = 0; pass < 2 && batch % 8 == 7;
+		     pass++) {
+			for (unsigned int site = 31; site <= 48; site++) {
+				hit(site, 2, 2);
+				marks[count - 1].within = 1;
+			}
+		}
+	}
+	expect_steps(96);
+	forget();
+	expect_none();
+}
+
 static void test_one_region_in_two_loops(void **unused)
 {
 	(void)unused;
@@ -564,6 +584,8 @@ int main(void)
 		cmocka_unit_test_setup(test_batches_that_are_added_up, set_up),
 		cmocka_unit_test_setup(test_sweeps_and_a_sum, set_up),
 		cmocka_unit_test_setup(test_cycles_that_call_themselves,
+				       set_up),
+		cmocka_unit_test_setup(test_an_evaluation_in_a_loop_of_its_own,
 				       set_up),
 		cmocka_unit_test_setup(test_one_region_in_two_loops, set_up),
 		cmocka_unit_test_setup(test_one_region_from_two_places, set_up),
