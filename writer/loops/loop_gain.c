@@ -382,7 +382,7 @@ bool gain_may_be_report(const struct gain *gain, const struct loop_level *inner,
 			const struct loop_level *outer)
 {
 	return gain->is_constant && gain->is_whole && gain->ratio >= 1.5 &&
-	       !(gain->is_outside && gain->usual <= FEW_ADDED) &&
+	       !(gain->is_outside && gain->ratio <= GAIN_FEW_WITHIN) &&
 	       gain->sites <= inner->held && is_chosen(gain, outer) &&
 	       outer->length >= gain->usual * inner->length + gain->sites &&
 	       outer->length <= gain->usual * inner->length + 2 * gain->sites;

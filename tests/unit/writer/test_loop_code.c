@@ -137,6 +137,17 @@ static void test_sweeps_and_a_sum(void **unused)
 {
 	(void)unused;
 	for (unsigned int i = 0; i < 40; i++) {
+		for (unsigned int k = 0; k < 10; k++) {
+			hit(1, 1, 2);
+			hit(3, 1, 2);
+		}
+		hit(2, 2, 1);
+	}
+	expect_steps(40);
+	forget();
+	expect_none();
+	count = 0;
+	for (unsigned int i = 0; i < 40; i++) {
 		for (unsigned int k = 0; k < 10; k++)
 			hit(1, 1, 2);
 		hit(2, 2, 1);
