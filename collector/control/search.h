@@ -89,7 +89,8 @@ struct search_loops {
 	uint64_t within; /* ... of the one around that, 0 none, or not known */
 	uint16_t loop;	 /* the same as a small number, in the order in which
 			   they came */
-	uint16_t depth;	 /* how many, and 1; 0 not known */
+	uint8_t depth;	 /* how many, and 1; 0 not known */
+	uint8_t is_always;	  /* it comes in each turn of the innermost */
 	_Atomic uint32_t is_gone; /* other code lies there since */
 };
 

@@ -119,7 +119,7 @@ static struct search_loops loops_of(const uint64_t *codes, unsigned int count,
 	const unsigned int calls = is_whole ? count - START_CALLS : count;
 	struct search_loops found = {0};
 	uint32_t depth = 0;
-	bool is_all = is_whole;
+	bool is_all = is_whole, is_always = true;
 
 	for (unsigned int i = 0; i < calls; i++) {
 		const struct known_call call = *look(codes[i], find);
@@ -128,6 +128,7 @@ static struct search_loops loops_of(const uint64_t *codes, unsigned int count,
 		 * the loop each time. */
 		if (!call.is_known || is_again(codes, i, call.begin, find))
 			return found;
+		is_always &= call.loops.is_always;
 		if (call.loops.calls_itself) {
 			i = first_call(codes, i, calls, call.begin, find);
 			found.key = key_of(call.begin, codes, i + 1, count);
@@ -141,11 +142,14 @@ static struct search_loops loops_of(const uint64_t *codes, unsigned int count,
 		is_all &= !call.loops.may_be_more;
 		if (call.loops.calls_itself)
 			continue;
-		if (call.loops.count)
+		if (call.loops.count) {
+			if (!found.key)
+				found.is_always = is_always;
 			add_loops(&found, &call.loops, codes, i + 1, count);
+		}
 		depth += call.loops.count;
 	}
-	found.depth = is_all ? (uint16_t)min_u64(depth + 1, UINT16_MAX) : 0;
+	found.depth = is_all ? (uint8_t)min_u64(depth + 1, UINT8_MAX) : 0;
 	return found;
 }
 
@@ -221,7 +225,7 @@ static bool leave_native(struct way *way, struct search_loops *found,
 /* What is left of it is the interpreter's start. */
 static bool is_in_main(const struct way *way)
 {
-	struct code_range range;
+	struct code_range range = {0};
 
 	if (!python_frames_main() || !way->find(python_frames_main(), &range))
 		return false;
@@ -251,7 +255,7 @@ static struct search_loops loops_in_python(const uint64_t *codes,
 			return found;
 	}
 	if (way.next == python->count && is_in_main(&way))
-		found.depth = (uint16_t)min_u64(depth + 1, UINT16_MAX);
+		found.depth = (uint8_t)min_u64(depth + 1, UINT8_MAX);
 	return found;
 }
 

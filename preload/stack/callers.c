@@ -6,6 +6,7 @@
 #include "collector/session/gate.h"
 #include "preload/stack/caller_loops.h"
 #include "preload/stack/caller_turns.h"
+#include "preload/stack/code_ends.h"
 #include "preload/stack/python_eval.h"
 #include "preload/stack/unwind.h"
 #include "preload/stack/unwind_entry.h"
@@ -131,6 +132,14 @@ static bool look_up(uint64_t code, struct unwind_rule *rule)
 	       rule->back == UNWIND_AT_FRAME;
 }
 
+static bool ends(uint64_t code)
+{
+	struct dl_find_object found;
+
+	return !callers.find_object((void *)(uintptr_t)code, &found) &&
+	       code_ends(found.dlfo_link_map, code);
+}
+
 /* The function that an address lies in, or the part of it. */
 static bool find_range(uint64_t code, struct code_range *range)
 {
@@ -138,6 +147,8 @@ static bool find_range(uint64_t code, struct code_range *range)
 	struct unwind_entry entry;
 	struct unwind_rule rule;
 
+	if (range->is_end)
+		return ends(code);
 	if (!file_of(code, &info) ||
 	    !unwind_entry_find(&info, code, &entry, &range->begin) ||
 	    !unwind_entry_reads(&info, range->begin, entry.code_bytes))
@@ -252,7 +263,7 @@ static uint64_t place_of(const uint64_t *codes, unsigned int count)
 /* The program is the interpreter: its main function has called. */
 static bool is_interpreter(void)
 {
-	struct code_range range;
+	struct code_range range = {0};
 
 	if (callers.was_asked || !find_range(python_frames_main(), &range))
 		return callers.is_interpreter;

@@ -116,6 +116,12 @@ def test_a_loop_around_what_turns_at_times():
     expect_equal(len(run.trace.steps()), 50, "steps")
 
 
+def test_code_that_throws_has_no_way_back():
+    """What calls a std::function throws if that is empty; behind it stands other code."""
+    run = same(compile_program("called_back.cpp", "-fopenmp", "-O2", compiler="g++"))
+    expect_equal(len(run.trace.steps()), 200, "steps")
+
+
 def test_many_places_and_a_test_in_a_loop_of_its_own():
     """33 loops, half of them called from two places; more places than tell sites apart."""
     run = same(compile_program("tested_batches.c", "-fopenmp"))

@@ -21,6 +21,7 @@ struct loop_mark {
 	bool is_step_like : 1; /* a range that is called so */
 	bool is_copy : 1;      /* a call that copies, and is no memset */
 	uint8_t turn : 2;      /* enum search_turn */
+	bool is_always : 1;    /* by the code, in each turn of that loop */
 	uint16_t caller;       /* where a region was called from, 0 unknown; */
 	uint16_t loop;	/* ... the innermost loop around that, 0 unknown, */
 	uint8_t within; /* ... the one around that, 0 none, or unknown, */

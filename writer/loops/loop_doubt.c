@@ -273,6 +273,7 @@ static bool is_report(const struct loop_groups *groups,
 	     !gain_is_round(step->length - 1)))
 		return false;
 	return !code[least].loop || !code[most].loop || !code[least].depth ||
+	       code[least].always < code[least].asked ||
 	       code[least].depth >= code[most].depth;
 }
 

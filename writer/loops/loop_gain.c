@@ -244,11 +244,12 @@ static bool is_outside(const struct loop_groups *groups,
 	const struct loop_code *code = groups->code;
 	const uint32_t marker = groups->site[inner->level.first];
 
-	if (marker >= LOOP_SITES_MAX || !code[marker].loop)
+	if (marker >= LOOP_SITES_MAX)
 		return false;
 	for (uint32_t s = 0; s < min_u64(groups->sites, LOOP_SITES_MAX); s++) {
 		if (loop_holds(outer, s) && !loop_holds(inner, s) &&
 		    code[s].loop && code[s].asked >= ASKED_LEAST &&
+		    code[s].always == code[s].asked &&
 		    code[s].hits <= outer->level.turns + 1 && code[s].depth &&
 		    code[s].depth < code[marker].depth)
 			return true;

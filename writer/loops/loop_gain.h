@@ -41,7 +41,8 @@ struct gain {
 			      turn alone, and some behind the last alone */
 	enum loop_copy copy; /* all that it has more ends with one */
 	bool is_outside;     /* by the code one of those sites, once in a turn,
-			        lies in fewer loops than the inner marker */
+			        lies in fewer loops than the inner marker, and
+			        comes in each turn of its own */
 	bool is_seldom;	     /* some of the turns with an outer hit have more,
 			        an evaluation; most are as all others */
 	bool is_cut; /* the marks end within an inner turn: the last outer

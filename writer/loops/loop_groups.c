@@ -53,6 +53,7 @@ static void add_code(struct loop_code *code, const struct loop_mark *mark)
 	code->hits++;
 	if (!mark->caller)
 		return;
+	code->always += mark->is_always;
 	code->turned += mark->turn == SEARCH_TURN_NEXT;
 	if (!code->asked++) {
 		code->loop = mark->loop;
@@ -100,6 +101,35 @@ static void count_places(struct loop_groups *groups)
 	}
 }
 
+/* By the code each of them comes once in each turn of a loop, and yet one comes
+ * far more often (a turn that is left in the midst has some of them): a call
+ * through a pointer, layers of several kinds.  What lies in that loop is known
+ * to lie in so many, and no more. */
+static void doubt_pointers(struct loop_groups *groups)
+{
+	const size_t sites = min_u64(groups->sites, LOOP_SITES_MAX);
+	uint32_t least[LOOP_LOOPS_MAX], most[LOOP_LOOPS_MAX] = {0};
+
+	memset(least, 0xff, sizeof(least));
+	for (size_t s = 0; s < sites; s++) {
+		const struct loop_code *code = &groups->code[s];
+
+		if (!code->caller || code->loop >= LOOP_LOOPS_MAX ||
+		    code->always < code->asked)
+			continue;
+		least[code->loop] = min_u32(least[code->loop], code->asked);
+		most[code->loop] =
+			(uint32_t)max_u64(most[code->loop], code->asked);
+	}
+	for (size_t s = 0; s < sites; s++) {
+		const uint16_t loop = groups->code[s].loop;
+
+		if (loop < LOOP_LOOPS_MAX &&
+		    most[loop] > 2 * least[loop] + ASKED_BESIDES)
+			groups->code[s].loop = groups->code[s].around = 0;
+	}
+}
+
 static void read_code(struct loop_groups *groups)
 {
 	memset(groups->code, 0, LOOP_SITES_MAX * sizeof(*groups->code));
@@ -116,6 +146,7 @@ static void read_code(struct loop_groups *groups)
 		vote(&groups->code[site], &groups->marks[i]);
 	}
 	count_places(groups);
+	doubt_pointers(groups);
 }
 
 bool loop_groups_is_once(const struct loop_groups *groups, size_t site)

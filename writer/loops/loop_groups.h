@@ -20,6 +20,7 @@ struct loop_code {
 	uint16_t place;	 /* the one that most come from, if there is one, */
 	uint32_t placed; /* ... how many, */
 	uint16_t around; /* ... and its innermost loop, 0 unknown */
+	uint32_t always; /* marks that come in each turn of it, by the code */
 	uint32_t turned; /* marks before which one loop alone turned */
 };
 

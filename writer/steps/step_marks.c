@@ -28,7 +28,8 @@ static bool read_region(const struct session *session,
 	mark->is_in_team = event->omp.sync & SEARCH_IN_TEAM;
 	mark->loop = loops.loop;
 	mark->within = (uint8_t)search_loop_number(search, loops.within);
-	mark->depth = (uint8_t)min_u32(loops.depth, UINT8_MAX);
+	mark->depth = loops.depth;
+	mark->is_always = loops.is_always;
 	/* One that was thinned doesn't tell. */
 	mark->team = (uint8_t)min_u32(event->omp.team, 2);
 	mark->note = (uint64_t)event->outlined_offset << 32 | event->extra;

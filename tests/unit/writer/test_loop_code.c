@@ -28,6 +28,13 @@ static void hit(uint64_t id, uint16_t loop, uint16_t loops)
 	count++;
 }
 
+/* The same, in each turn of that loop. */
+static void hit_always(uint64_t id, uint16_t loop, uint16_t loops)
+{
+	hit(id, loop, loops);
+	marks[count - 1].is_always = true;
+}
+
 static int find(struct loop_nest *nest)
 {
 	void *room = NULL;
@@ -124,11 +131,43 @@ static void test_batches_that_are_added_up(void **unused)
 				hit(3, 4, 3);
 			hit(4, 3, 2);
 		}
-		hit(5, 5, 1);
-		hit(6, 5, 1);
+		hit_always(5, 5, 1);
+		hit_always(6, 5, 1);
 	}
 	expect_steps(60);
 	forget();
+	expect_none();
+}
+
+/* Three kinds of layers, called through one pointer: each would come once in
+ * each turn of that loop, and they can't. */
+static void test_layers_of_several_kinds(void **unused)
+{
+	(void)unused;
+	for (unsigned int i = 0; i < 60; i++) {
+		for (unsigned int k = 0; k < 3; k++) {
+			hit_always(1, 1, 2);
+			hit_always(2, 1, 2);
+		}
+		hit_always(3, 1, 2);
+	}
+	expect_steps(60);
+}
+
+/* Pictures of seven stages, and a sum after each twelfth: the sum lies in fewer
+ * loops, but not in each turn of its own. */
+static void test_a_sum_in_some_turns_of_the_loop_around(void **unused)
+{
+	(void)unused;
+	for (unsigned int i = 0; i < 60; i++) {
+		for (unsigned int k = 0; k < 3; k++) {
+			hit_always(1, 1, 2);
+			hit_always(2, 1, 2);
+		}
+		hit_always(3, 1, 2);
+		if (i % 12 == 11)
+			hit(4, 2, 1);
+	}
 	expect_none();
 }
 
@@ -141,7 +180,7 @@ static void test_sweeps_and_a_sum(void **unused)
 			hit(1, 1, 2);
 			hit(3, 1, 2);
 		}
-		hit(2, 2, 1);
+		hit_always(2, 2, 1);
 	}
 	expect_steps(40);
 	forget();
@@ -150,7 +189,7 @@ static void test_sweeps_and_a_sum(void **unused)
 	for (unsigned int i = 0; i < 40; i++) {
 		for (unsigned int k = 0; k < 10; k++)
 			hit(1, 1, 2);
-		hit(2, 2, 1);
+		hit_always(2, 2, 1);
 	}
 	expect_steps(40);
 	forget();
@@ -176,7 +215,7 @@ static void test_cycles_that_call_themselves(void **unused)
 		/* From many places. */
 		for (size_t k = first; k < count; k++)
 			marks[k].caller = (uint16_t)(10 + k - first);
-		hit(5, 2, 1);
+		hit_always(5, 2, 1);
 	}
 	expect_steps(30);
 	forget();
@@ -594,6 +633,9 @@ int main(void)
 		cmocka_unit_test_setup(test_one_region_in_each_turn, set_up),
 		cmocka_unit_test_setup(test_batches_that_are_added_up, set_up),
 		cmocka_unit_test_setup(test_sweeps_and_a_sum, set_up),
+		cmocka_unit_test_setup(test_layers_of_several_kinds, set_up),
+		cmocka_unit_test_setup(
+			test_a_sum_in_some_turns_of_the_loop_around, set_up),
 		cmocka_unit_test_setup(test_cycles_that_call_themselves,
 				       set_up),
 		cmocka_unit_test_setup(test_an_evaluation_in_a_loop_of_its_own,
