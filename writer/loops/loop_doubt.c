@@ -269,8 +269,9 @@ static bool is_report(const struct loop_groups *groups,
 		most = hits[s] > hits[most] ? s : most;
 	}
 	if (hits[least] + 1 != step->turns || step->length <= TURNS_OF_FEW ||
-	    (step->length <= GAIN_FEW_WITHIN &&
-	     !gain_is_round(step->length - 1)))
+	    (!gain_is_round(step->length - 1) &&
+	     (step->length <= GAIN_FEW_WITHIN ||
+	      step->turns >= GAIN_MANY_TURNS)))
 		return false;
 	return !code[least].loop || !code[most].loop || !code[least].depth ||
 	       code[least].always < code[least].asked ||

@@ -42,7 +42,7 @@ bool loop_is_doubtful(struct loop_groups *groups,
  *	in a time step.
  *
  *	A turn is one site so many times, and another once: a report after as
- *	many turns as people choose, or after very many. */
+ *	many turns as people choose, or a few after many. */
 bool loop_is_part(const struct loop_groups *groups,
 		  const struct loop_candidate *candidate);
 
