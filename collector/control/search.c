@@ -73,6 +73,19 @@ struct search_loops search_loops_of(const struct step_search *search,
 	return (struct search_loops){0};
 }
 
+uint16_t search_loop_number(const struct step_search *search, uint64_t key)
+{
+	/* ACQUIRE pairs with RELEASE in caller_loops_note(). */
+	const uint32_t count =
+		load_acquire(&((struct step_search *)search)->loop_count);
+
+	for (uint32_t i = 0; key && i < min_u64(count, SEARCH_LOOPS_MAX); i++) {
+		if (search->loops[i].key == key)
+			return (uint16_t)(i + 1);
+	}
+	return 0;
+}
+
 /* --- calls ---------------------------------------------------------------- */
 
 #define KERNEL	      (UINT64_C(1) << 63)

@@ -31,10 +31,12 @@
 /* Sites before a marker that may belong to it. */
 #define SEARCH_CONTEXT_MAX  8u
 
-/* Places from which a region may be called, where those tell sites apart; and
- * behind them those of calls that put work on a GPU. */
-#define SEARCH_CALLERS_MAX  32u
-#define SEARCH_PLACES_MAX   64u
+/* Places from which regions are called that are told apart; where those of one
+ * region tell sites apart, in all; and behind them those of calls that put work
+ * on a GPU. */
+#define SEARCH_CALLERS_MAX  96u
+#define SEARCH_CALLERS_TELL 32u
+#define SEARCH_PLACES_MAX   160u
 
 /* A region's place; and whether a loop that a counter tells of has turned since
  * the last call from there. */
@@ -54,8 +56,8 @@ enum search_turn {
 
 /* Regions, or calls of CUDA, and their places of which it is known in what
  * loops they lie; so many of them are for regions alone. */
-#define SEARCH_LOOPS_MAX     128u
-#define SEARCH_LOOPS_REGIONS 64u
+#define SEARCH_LOOPS_MAX     192u
+#define SEARCH_LOOPS_REGIONS 128u
 
 enum search_state {
 	SEARCH_NONE,
@@ -86,11 +88,13 @@ struct search_log {
 
 /* The loops around a region's call, by the code of all that called it. */
 struct search_loops {
-	uint64_t id;	/* search_region() */
-	uint64_t key;	/* of the innermost one, 0 not known */
-	uint16_t loop;	/* the same as a small number, in the order in which
+	uint64_t id;	 /* search_region() */
+	uint64_t key;	 /* of the innermost one, 0 not known; */
+	uint64_t within; /* ... of the one around that, 0 none, or not known */
+	uint16_t loop;	 /* the same as a small number, in the order in which
 			   they came */
-	uint16_t depth; /* how many, and 1; 0 not known */
+	uint8_t depth;	 /* how many, and 1; 0 not known */
+	uint8_t is_always;	  /* it comes in each turn of the innermost */
 	_Atomic uint32_t is_gone; /* other code lies there since */
 };
 
@@ -155,6 +159,9 @@ struct step_search {
 /* The loops around a region's call; zeros where nothing is known of them. */
 struct search_loops search_loops_of(const struct step_search *search,
 				    uint64_t code, uint32_t caller);
+
+/* The small number of a loop that is a place's innermost one; 0 none is. */
+uint16_t search_loop_number(const struct step_search *search, uint64_t key);
 
 /* What a site is in the context of those before it: ids[0] is the oldest of
  * `context` + 1, the last is the site itself. */

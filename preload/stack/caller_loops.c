@@ -58,7 +58,7 @@ static const struct known_call *look(uint64_t code, code_find_range *find)
 	return call;
 }
 
-/* A function that calls itself is a loop, too. */
+/* A function that was called before may be a loop, too. */
 static bool is_again(const uint64_t *codes, unsigned int i, uint64_t begin,
 		     code_find_range *find)
 {
@@ -80,6 +80,36 @@ static uint64_t key_of(uint64_t innermost, const uint64_t *codes,
 	return sum | 1;
 }
 
+/* The first call of a function that calls itself: all that it does is a loop
+ * without a number of turns, in whichever of its calls that is. */
+static unsigned int first_call(const uint64_t *codes, unsigned int i,
+			       unsigned int count, uint64_t begin,
+			       code_find_range *find)
+{
+	unsigned int first = i;
+
+	while (++i < count) {
+		if (look(codes[i], find)->begin == begin)
+			first = i;
+	}
+	return first;
+}
+
+/* The innermost loop, and the next. */
+static void add_loops(struct search_loops *found,
+		      const struct code_loops *loops, const uint64_t *codes,
+		      unsigned int from, unsigned int count)
+{
+	if (!found->key) {
+		found->key = key_of(loops->innermost, codes, from, count);
+		if (loops->within)
+			found->within =
+				key_of(loops->within, codes, from, count);
+	} else if (!found->within) {
+		found->within = key_of(loops->innermost, codes, from, count);
+	}
+}
+
 static struct search_loops loops_of(const uint64_t *codes, unsigned int count,
 				    unsigned int placed, code_find_range *find)
 {
@@ -89,25 +119,37 @@ static struct search_loops loops_of(const uint64_t *codes, unsigned int count,
 	const unsigned int calls = is_whole ? count - START_CALLS : count;
 	struct search_loops found = {0};
 	uint32_t depth = 0;
-	bool is_all = is_whole;
+	bool is_all = is_whole, is_always = true;
 
 	for (unsigned int i = 0; i < calls; i++) {
 		const struct known_call call = *look(codes[i], find);
 
 		/* Above those of the place it may be another call that lies in
 		 * the loop each time. */
-		if (!call.is_known || is_again(codes, i, call.begin, find) ||
-		    i >= placed)
+		if (!call.is_known || is_again(codes, i, call.begin, find))
+			return found;
+		is_always &= call.loops.is_always;
+		if (call.loops.calls_itself) {
+			i = first_call(codes, i, calls, call.begin, find);
+			found.key = key_of(call.begin, codes, i + 1, count);
+			found.within = 0;
+			depth = 1;
+		}
+		if (i >= placed)
 			return found;
 		if (call.loops.may_be_more && !call.loops.count && !found.key)
 			return found;
 		is_all &= !call.loops.may_be_more;
-		if (call.loops.count && !found.key)
-			found.key = key_of(call.loops.innermost, codes, i + 1,
-					   count);
+		if (call.loops.calls_itself)
+			continue;
+		if (call.loops.count) {
+			if (!found.key)
+				found.is_always = is_always;
+			add_loops(&found, &call.loops, codes, i + 1, count);
+		}
 		depth += call.loops.count;
 	}
-	found.depth = is_all ? (uint16_t)min_u64(depth + 1, UINT16_MAX) : 0;
+	found.depth = is_all ? (uint8_t)min_u64(depth + 1, UINT8_MAX) : 0;
 	return found;
 }
 
@@ -183,7 +225,7 @@ static bool leave_native(struct way *way, struct search_loops *found,
 /* What is left of it is the interpreter's start. */
 static bool is_in_main(const struct way *way)
 {
-	struct code_range range;
+	struct code_range range = {0};
 
 	if (!python_frames_main() || !way->find(python_frames_main(), &range))
 		return false;
@@ -213,7 +255,7 @@ static struct search_loops loops_in_python(const uint64_t *codes,
 			return found;
 	}
 	if (way.next == python->count && is_in_main(&way))
-		found.depth = (uint16_t)min_u64(depth + 1, UINT16_MAX);
+		found.depth = (uint8_t)min_u64(depth + 1, UINT8_MAX);
 	return found;
 }
 

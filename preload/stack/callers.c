@@ -6,6 +6,7 @@
 #include "collector/session/gate.h"
 #include "preload/stack/caller_loops.h"
 #include "preload/stack/caller_turns.h"
+#include "preload/stack/code_ends.h"
 #include "preload/stack/python_eval.h"
 #include "preload/stack/unwind.h"
 #include "preload/stack/unwind_entry.h"
@@ -148,6 +149,14 @@ static bool look_up(uint64_t code, struct unwind_rule *rule)
 	       rule->back == UNWIND_AT_FRAME;
 }
 
+static bool ends(uint64_t code)
+{
+	struct dl_find_object found;
+
+	return !callers.find_object((void *)(uintptr_t)code, &found) &&
+	       code_ends(found.dlfo_link_map, code);
+}
+
 /* The function that an address lies in, or the part of it. */
 static bool find_range(uint64_t code, struct code_range *range)
 {
@@ -155,6 +164,8 @@ static bool find_range(uint64_t code, struct code_range *range)
 	struct unwind_entry entry;
 	struct unwind_rule rule;
 
+	if (range->is_end)
+		return ends(code);
 	if (!file_of(code, &info) ||
 	    !unwind_entry_find(&info, code, &entry, &range->begin) ||
 	    !unwind_entry_reads(&info, range->begin, entry.code_bytes))
@@ -291,6 +302,10 @@ static unsigned int walk(const struct start *start, uint64_t *codes,
 	for (unsigned int i = 0; i < most + left_out && count < most; i++) {
 		if (!leave_frame(&place))
 			break;
+		/* Of a function that calls itself two calls tell as much. */
+		if (count > 1 && codes[count - 1] == place.code &&
+		    codes[count - 2] == place.code)
+			continue;
 		if (!unwind_is_ours(place.code) &&
 		    (count || begins(start, place.code)))
 			codes[count++] = place.code;
@@ -313,7 +328,7 @@ static uint64_t place_of(const uint64_t *codes, unsigned int count)
 /* The program is the interpreter: its main function has called. */
 static bool is_interpreter(void)
 {
-	struct code_range range;
+	struct code_range range = {0};
 
 	if (callers.was_asked || !find_range(python_frames_main(), &range))
 		return callers.is_interpreter;

@@ -15,6 +15,7 @@ enum mark {
 	AFTER = 2,  /* can be reached from the call */
 	BEFORE = 4, /* can reach it */
 	LIVE = 8,   /* is no filling between two jumps */
+	PAST = 16,  /* can be reached without the call */
 };
 
 #define NOWHERE UINT32_MAX
@@ -30,7 +31,10 @@ static struct {
 	uint8_t flow[INSTRUCTIONS_MAX];
 	uint8_t marks[INSTRUCTIONS_MAX];
 	bool is_filling[INSTRUCTIONS_MAX];
+	bool is_call[INSTRUCTIONS_MAX];
+	bool is_target[INSTRUCTIONS_MAX + 1]; /* of a jump */
 	uint32_t stack[INSTRUCTIONS_MAX];
+	bool calls_itself;
 	bool is_busy;
 } graph;
 
@@ -67,7 +71,12 @@ static bool read_range(const struct code_range *range, code_find_range *find)
 		graph.at[i] = at;
 		graph.flow[i] = (uint8_t)flow_of(found.flow, at, find);
 		graph.is_filling[i] = found.is_filling;
+		graph.is_call[i] = found.is_call;
+		graph.is_target[i] = false;
 		at += found.bytes;
+		graph.calls_itself |=
+			found.is_call &&
+			at + (uint64_t)found.distance == graph.range[0].begin;
 		graph.goal[i] =
 			found.flow == CODE_BRANCH || found.flow == CODE_JUMP
 				? at + (uint64_t)found.distance
@@ -111,10 +120,11 @@ static uint32_t instruction_at(uint64_t code)
 static bool read_all(const struct code_range *first, code_find_range *find)
 {
 	graph.ranges = graph.count = 0;
+	graph.calls_itself = false;
 	if (!read_range(first, find))
 		return false;
 	for (uint32_t i = 0; i < graph.count; i++) {
-		struct code_range range;
+		struct code_range range = {0};
 
 		graph.target[i] = NOWHERE;
 		if (!graph.goal[i])
@@ -129,6 +139,27 @@ static bool read_all(const struct code_range *first, code_find_range *find)
 			return false;
 	}
 	return true;
+}
+
+/* Behind a call that never comes back something else begins, to which a jump
+ * leads: only there it is asked. */
+static void end_calls(code_find_range *find)
+{
+	for (uint32_t i = 0; i < graph.count; i++) {
+		if (graph.target[i] != NOWHERE)
+			graph.is_target[graph.target[i]] = true;
+	}
+	for (uint32_t i = 0; i + 1 < graph.count; i++) {
+		const uint64_t at = graph.at[i];
+		struct code_range range = {.is_end = true};
+		struct code_instruction call;
+
+		if (graph.is_call[i] && graph.is_target[i + 1] &&
+		    code_read((const unsigned char *)(uintptr_t)at,
+			      graph.at[i + 1] - at, &call) &&
+		    find(at + call.bytes + (uint64_t)call.distance, &range))
+			graph.flow[i] = CODE_LEAVES;
+	}
 }
 
 /* What never comes back is a function of its own. */
@@ -236,6 +267,40 @@ static uint32_t entry(void)
 	return found == NOWHERE && is_in_loop(0) ? 0 : found;
 }
 
+static void push_past(uint32_t i, uint32_t call, bool is_in, uint32_t *depth)
+{
+	if (i == NOWHERE || i == call || graph.marks[i] & PAST ||
+	    (is_in && !is_in_loop(i)))
+		return;
+	graph.marks[i] |= PAST;
+	graph.stack[(*depth)++] = i;
+}
+
+/* From an instruction past the call back to it, through a loop; or to the end
+ * of the function. */
+static bool goes_past(uint32_t from, uint32_t call, bool is_in)
+{
+	uint32_t depth = 0, i = from;
+	bool ends = false;
+
+	for (uint32_t n = 0; n < graph.count; n++)
+		graph.marks[n] &= (uint8_t)~PAST;
+	if (from == call)
+		return false;
+	for (;;) {
+		ends |= !is_in && graph.flow[i] != CODE_ON &&
+			graph.flow[i] != CODE_BRANCH &&
+			graph.target[i] == NOWHERE && !graph.is_call[i];
+		if (goes_on(i))
+			push_past(i + 1, call, is_in, &depth);
+		push_past(graph.target[i], call, is_in, &depth);
+		if (!depth)
+			break;
+		i = graph.stack[--depth];
+	}
+	return is_in ? graph.marks[from] & PAST : ends;
+}
+
 /* The next loop inward, without its entry, is what is looked at next. */
 static void narrow(uint32_t without)
 {
@@ -251,7 +316,7 @@ static void mark_live(code_find_range *find)
 {
 	memset(graph.marks, IN_SET, graph.count);
 	for (uint32_t r = 0; r < graph.ranges; r++) {
-		struct code_range range;
+		struct code_range range = {0};
 
 		if (graph.range[r].has_pads &&
 		    !(find(graph.range[r].begin, &range) && range.is_bare))
@@ -287,6 +352,14 @@ static bool is_after_pad(uint32_t call, uint32_t first)
 	return is_pad(call);
 }
 
+/* What was read first is no part of a function that lies elsewhere. */
+static bool begins_bare(code_find_range *find)
+{
+	struct code_range range = {0};
+
+	return find(graph.range[0].begin, &range) && range.is_bare;
+}
+
 static bool count_loops(uint32_t call, code_find_range *find,
 			struct code_loops *loops)
 {
@@ -300,11 +373,17 @@ static bool count_loops(uint32_t call, code_find_range *find,
 		first = is_in_loop(call) ? entry() : NOWHERE;
 		if (!loops->count)
 			loops->may_be_more = is_after_pad(call, first);
-		if (!is_in_loop(call))
+		if (!is_in_loop(call)) {
+			if (!loops->count)
+				loops->is_always = begins_bare(find) &&
+						   !goes_past(0, call, false);
 			return true;
+		}
 		if (first == NOWHERE)
 			return false;
+		loops->is_always = !goes_past(first, call, true);
 		loops->count++;
+		loops->within = loops->innermost;
 		loops->innermost = graph.at[first];
 		if (first == call)
 			return true;
@@ -328,13 +407,15 @@ static uint32_t call_before(uint64_t code)
 
 static bool look(uint64_t code, code_find_range *find, struct code_loops *loops)
 {
-	struct code_range range;
+	struct code_range range = {0};
 	uint32_t call;
 
 	if (!find(code - 1, &range) || !read_all(&range, find))
 		return false;
+	end_calls(find);
 	cut_functions();
 	call = call_before(code);
+	loops->calls_itself = graph.calls_itself;
 	return call != NOWHERE && count_loops(call, find, loops);
 }
 

@@ -21,19 +21,25 @@
 struct code_range {
 	uint64_t begin, bytes;
 	bool has_pads; /* an exception may come back to it anywhere */
+	bool is_end;   /* asked: is it a slot whose function never returns? */
 	bool is_bare;  /* at the address that was asked for: has no frame */
 };
 
 struct code_loops {
 	uint32_t count;
-	bool may_be_more;   /* around all of them: an exception leads back */
-	uint64_t innermost; /* its first instruction; 0 there is none */
+	bool calls_itself;
+	bool is_always;	  /* in each turn of the innermost; where there is none,
+			   whenever the function is called */
+	bool may_be_more; /* around all of them: an exception leads back */
+	uint64_t innermost; /* its first instruction; 0 there is none; */
+	uint64_t within;    /* ... that of the loop around it, 0 none */
 	uint32_t counted;   /* Python's: `for` loops */
 	bool is_mixed;	    /* another kind of loop is around one of those */
 };
 
 /* Finds the range that an address lies in.  False: it can't be told, or the
- * code can't be read. */
+ * code can't be read.  With `is_end` set before, a call's target: whether that
+ * never comes back, which is all that is told. */
 typedef bool code_find_range(uint64_t code, struct code_range *range);
 
 /* The loops around the call that returns to `code`.  False: can't be told. */

@@ -170,6 +170,7 @@ static void see_flow(const struct code_reader *reader, unsigned int op,
 		found->flow = CODE_LEAVES;
 	else if (op == 0xff && (reader->modrm >> 3 & 6) == 4)
 		found->flow = indirect(reader);
+	found->is_call = op == 0xe8;
 }
 
 static bool read_one(struct code_reader *reader, unsigned int op,
@@ -238,7 +239,8 @@ bool code_read_x86(const unsigned char *at, size_t room,
 	if (!read_opcode(&reader, found) || reader.used > room)
 		return false;
 	found->bytes = (uint32_t)reader.used;
-	if (found->flow == CODE_BRANCH || found->flow == CODE_JUMP)
+	if (found->flow == CODE_BRANCH || found->flow == CODE_JUMP ||
+	    found->is_call)
 		found->distance = distance_of(at, reader.used);
 	return true;
 }
@@ -260,6 +262,9 @@ bool code_read_arm(const unsigned char *at, size_t room,
 					   .flow = CODE_ON};
 	if (word >> 26 == 0x05) { /* b */
 		found->flow = CODE_JUMP;
+		found->distance = signed_field(word, 0, 26) * 4 - 4;
+	} else if (word >> 26 == 0x25) { /* bl */
+		found->is_call = true;
 		found->distance = signed_field(word, 0, 26) * 4 - 4;
 	} else if (word >> 24 == 0x54 || (word >> 25 & 0x3f) == 0x1a) {
 		found->flow = CODE_BRANCH; /* b.cond, cbz, cbnz */

@@ -25,6 +25,7 @@ struct code_instruction {
 	uint32_t bytes;
 	uint32_t flow;	  /* enum code_flow */
 	bool is_filling;  /* does nothing */
+	bool is_call;	  /* of a known function, which is then the target */
 	int64_t distance; /* of the target from the next instruction */
 };
 

@@ -103,6 +103,31 @@ def test_a_loop_around_what_turns_as_often_as_it_needs():
         expect_equal(len(window.trace.regions(marker)), 2, "turns of it")
 
 
+def test_a_loop_around_what_calls_itself():
+    """V cycles on grids of any size, and a residual behind each."""
+    run = same(compile_program("../steps/nomads.cpp", "-fopenmp", compiler="g++", name="nomads_cpp"),
+               "vcycles")
+    expect_equal(len(run.trace.steps()), 30, "steps")
+
+
+def test_a_loop_around_what_turns_at_times():
+    """Some of the time steps need no iteration of their solver."""
+    run = same(compile_program("../steps/nomads.c", "-fopenmp", "-lm", name="nomads"), "alloy")
+    expect_equal(len(run.trace.steps()), 50, "steps")
+
+
+def test_code_that_throws_has_no_way_back():
+    """What calls a std::function throws if that is empty; behind it stands other code."""
+    run = same(compile_program("called_back.cpp", "-fopenmp", "-O2", compiler="g++"))
+    expect_equal(len(run.trace.steps()), 200, "steps")
+
+
+def test_many_places_and_a_test_in_a_loop_of_its_own():
+    """33 loops, half of them called from two places; more places than tell sites apart."""
+    run = same(compile_program("tested_batches.c", "-fopenmp"))
+    expect_equal(len(run.trace.steps()), 96, "steps")
+
+
 def test_a_loop_around_that_adds_little_is_in_doubt():
     run = same(compile_program("../steps/nested.c", "-fopenmp", "-lm", name="nested"), "newton")
     expect_equal(run.trace.steps(), [], "steps")

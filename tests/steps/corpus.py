@@ -37,6 +37,7 @@ import strangers
 import travellers
 import visitors
 import wanderers
+from drifters import drifters
 from prepared import files, write
 
 HERE = os.path.dirname(os.path.abspath(__file__))
@@ -558,7 +559,7 @@ COMPILERS = {".c": "gcc", ".cpp": "g++", ".f90": "gfortran"}
 def guest(name, folder, source):
     path = os.path.join(folder, name)
     subprocess.run([COMPILERS[os.path.splitext(source)[1]], "-O2", "-fopenmp",
-                    os.path.join(HERE, source), "-o", path, "-lm"],
+                    f"-DPROGRAM={name}", os.path.join(HERE, source), "-o", path, "-lm"],
                    cwd=folder, check=True)
     return [path, name]
 
@@ -580,20 +581,22 @@ def programs(python):
                    lambda folder, name=name, source=source:
                    kernels(name, folder, source))
     for source, known in (GUESTS | TRAVELLERS | newcomers.PROGRAMS | nomads.PROGRAMS
-                          | {"visitors.c": VISITORS}).items():
+                          | drifters.PROGRAMS | {"visitors.c": VISITORS}).items():
         for name, steps in known.items():
             yield (f"{source} {name}", lambda: True, steps,
                    lambda folder, name=name, source=source: guest(name, folder, source))
     for name, (module, steps, text) in (PYTHON | UNSEEN | strangers.PYTHON
                                         | guests.PYTHON | visitors.PYTHON | travellers.PYTHON
                                         | wanderers.PYTHON | newcomers.PYTHON | nomads.PYTHON
-                                        | settlers.PYTHON | pilgrims.PYTHON).items():
+                                        | settlers.PYTHON | pilgrims.PYTHON
+                                        | drifters.PYTHON).items():
         yield (name, lambda module=module: has_module(python, module), steps,
                lambda _, text=text: [python, "-c", text])
     for name, (command, steps, prepare) in (OTHERS | UNSEEN_OTHERS | strangers.OTHERS
                                          | travellers.OTHERS | wanderers.OTHERS
                                          | newcomers.OTHERS | settlers.OTHERS
-                                         | pilgrims.OTHERS | nomads.OTHERS).items():
+                                         | pilgrims.OTHERS | nomads.OTHERS
+                                         | drifters.OTHERS).items():
         yield (name, lambda command=command: shutil.which(command) or os.path.isdir(
             os.path.join(pilgrims.SOURCES or os.devnull, command)), steps, prepare)
 

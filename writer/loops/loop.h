@@ -23,9 +23,11 @@ struct loop_mark {
 	bool is_graph : 1;     /* a call that launches a graph: `caller` says
 				  which */
 	uint8_t turn : 2;      /* enum search_turn */
+	bool is_always : 1;    /* by the code, in each turn of that loop */
 	uint16_t caller;       /* where it was called from, 0 unknown; */
 	uint16_t loop;	/* ... the innermost loop around that, 0 unknown, */
-	uint16_t depth; /* ... how many there are, and 1; 0 unknown */
+	uint8_t within; /* ... the one around that, 0 none, or unknown, */
+	uint8_t depth;	/* ... how many there are, and 1; 0 unknown */
 };
 
 /* What lies in a team is forgotten; how many are left. */

@@ -69,8 +69,7 @@ static bool is_further_out(const struct loop_groups *groups, uint32_t site,
 }
 
 /* Of its own it has one site that comes before the step's first turn, and not
- * behind its last, and one the other way round: it begins and ends a turn of a
- * few of the step's.  An epoch has more. */
+ * behind its last, and one the other way round: it begins and ends a turn. */
 static bool is_bracket(const struct loop_groups *groups,
 		       const struct loop_candidate *around,
 		       const struct loop_candidate *step)
@@ -91,22 +90,73 @@ static bool is_bracket(const struct loop_groups *groups,
 		begins |= before[s] && !behind[s];
 		ends |= behind[s] && !before[s];
 	}
-	return begins && ends &&
-	       step->level.turns <= FEW_WITHIN * around->level.turns;
+	return begins && ends;
 }
 
-/* Has it all of the step's, and enough of its own? */
+/* Some of its own sites come before the step's first turn once more than others
+ * do: that lies between them. */
+static bool is_between(const struct loop_groups *groups,
+		       const struct loop_candidate *around,
+		       const struct loop_candidate *step)
+{
+	uint32_t before[LOOP_SITES_MAX] = {0};
+	uint32_t least = UINT32_MAX, most = 0;
+
+	for (size_t i = 0; i < step->level.first; i++) {
+		if (groups->site[i] < LOOP_SITES_MAX)
+			before[groups->site[i]]++;
+	}
+	for (uint32_t s = 0; s < LOOP_SITES_MAX; s++) {
+		if (!loop_holds(around, s) || loop_holds(step, s))
+			continue;
+		least = min_u32(least, before[s]);
+		most = (uint32_t)max_u64(most, before[s]);
+	}
+	return most == least + 1;
+}
+
+/* Nothing else comes in its turns. */
+static bool is_all(const struct loop_groups *groups,
+		   const struct loop_candidate *around,
+		   const struct loop_candidate *step)
+{
+	for (size_t i = around->level.first; i < around->level.last; i++) {
+		if (!loop_holds(around, groups->site[i]) &&
+		    !loop_holds(step, groups->site[i]))
+			return false;
+	}
+	return true;
+}
+
+static size_t count_own(const struct loop_candidate *around,
+			const struct loop_candidate *step)
+{
+	size_t own = 0;
+
+	for (size_t w = 0; w < LOOP_SITES_MAX / 64; w++)
+		own += (size_t)__builtin_popcountll(around->held[w] &
+						    ~step->held[w]);
+	return own;
+}
+
+/* Has it all of the step's, and enough of its own?  It begins and ends a turn
+ * of a few of the step's, an epoch has more; or some of its turns have none,
+ * which no epoch does: a system that is solved before the first iteration. */
 static bool is_more(const struct loop_groups *groups,
 		    const struct loop_candidate *around,
 		    const struct loop_candidate *step)
 {
-	const size_t added = around->level.held - step->level.held;
+	const size_t own = count_own(around, step);
 
-	return !loop_has_others(step, around) &&
-	       around->level.turns >= TURNS_LEAST &&
-	       around->level.held > step->level.held && added >= NEW_LEAST &&
-	       (added * NEW_OF >= around->level.held * NEW_LEAST ||
-		is_bracket(groups, around, step)) &&
+	if (around->level.turns < TURNS_LEAST || own < NEW_LEAST)
+		return false;
+	if (loop_has_others(step, around))
+		return own * 2 >= around->level.held &&
+		       is_between(groups, around, step) &&
+		       is_all(groups, around, step);
+	return (own * NEW_OF >= around->level.held * NEW_LEAST ||
+		(is_bracket(groups, around, step) &&
+		 step->level.turns <= FEW_WITHIN * around->level.turns)) &&
 	       around->level.mass >= MASS;
 }
 

@@ -2,6 +2,7 @@
 /* loop_doubt.c - what else comes between a level's turns; see loop_doubt.h. */
 #include "writer/loops/loop_doubt.h"
 
+#include "writer/loops/loop_gain.h"
 #include <string.h>
 
 /* Of so many turns all but one have what isn't in each: branches. */
@@ -25,15 +26,21 @@
  * then. */
 #define PARTS_HELD    2u
 #define PARTS_TURNS   4096u
+/* Turns of one site between two of another: fewer are no report's. */
+#define TURNS_OF_FEW  5u
 /* Loops around a region by its code, and one: the step's alone. */
 #define DEPTH_OF_ONE  2u
 
-/* By the code it comes in some turns of the marker's loop, not around it. */
+/* By the code it comes in some turns of the marker's loop, or in a loop within:
+ * not around it. */
 static bool is_in_turns(const struct loop_groups *groups, uint32_t site,
 			uint32_t marker)
 {
+	const struct loop_code *code = groups->code;
+
 	return loop_groups_is_once(groups, marker) &&
-	       groups->code[site].loop == groups->code[marker].loop;
+	       (code[site].loop == code[marker].loop ||
+		(code[marker].depth && code[site].depth > code[marker].depth));
 }
 
 static void count_part(const struct loop_groups *groups, size_t from, size_t to,
@@ -68,8 +75,8 @@ static bool is_more_of_it(const struct loop_groups *groups,
 	return true;
 }
 
-bool loop_is_elsewhere(const struct loop_groups *groups,
-		       const struct loop_candidate *candidate)
+static bool is_elsewhere(const struct loop_groups *groups,
+			 const struct loop_candidate *candidate)
 {
 	const struct loop_level *step = &candidate->level;
 	uint32_t usual[LOOP_SITES_MAX];
@@ -136,8 +143,8 @@ static size_t come_around(const struct loop_candidate *candidate,
 	return begins && ends ? count : 0;
 }
 
-bool loop_is_in_few(const struct loop_groups *groups,
-		    const struct loop_candidate *candidate)
+static bool is_in_few(const struct loop_groups *groups,
+		      const struct loop_candidate *candidate)
 {
 	const struct loop_level *step = &candidate->level;
 	uint32_t before[LOOP_SITES_MAX];
@@ -158,8 +165,8 @@ bool loop_is_in_few(const struct loop_groups *groups,
 	return false;
 }
 
-bool loop_is_of_sizes(const struct loop_groups *groups,
-		      const struct loop_candidate *candidate)
+static bool is_of_sizes(const struct loop_groups *groups,
+			const struct loop_candidate *candidate)
 {
 	const struct loop_level *step = &candidate->level;
 	const struct loop_mark *marks = groups->marks;
@@ -200,8 +207,8 @@ static bool is_one_region(const struct loop_groups *groups,
 	return true;
 }
 
-bool loop_is_in_loops(const struct loop_groups *groups,
-		      const struct loop_candidate *candidate)
+static bool is_in_loops(const struct loop_groups *groups,
+			const struct loop_candidate *candidate)
 {
 	const struct loop_level *step = &candidate->level;
 	const uint32_t marker = groups->site[step->first];
@@ -222,8 +229,8 @@ bool loop_is_in_loops(const struct loop_groups *groups,
 
 /* Few turns, and behind the last of them one site that comes more often: a loop
  * of it alone is no level, but a model is used in it. */
-bool loop_is_used(const struct loop_groups *groups,
-		  const struct loop_candidate *candidate)
+static bool is_used(const struct loop_groups *groups,
+		    const struct loop_candidate *candidate)
 {
 	const struct loop_level *step = &candidate->level;
 	uint32_t hits[LOOP_SITES_MAX];
@@ -238,6 +245,46 @@ bool loop_is_used(const struct loop_groups *groups,
 			return true;
 	}
 	return false;
+}
+
+/* A loop of one site alone is no level, so nobody asked whether what comes now
+ * and then is a report in it.  By the code a loop may be around. */
+static bool is_report(const struct loop_groups *groups,
+		      const struct loop_candidate *candidate)
+{
+	const struct loop_level *step = &candidate->level;
+	const struct loop_code *code = groups->code;
+	uint32_t hits[LOOP_SITES_MAX];
+	uint32_t most = 0, least = LOOP_SITES_MAX;
+
+	if (step->held != 2)
+		return false;
+	count_part(groups, step->first, step->last, hits);
+	for (uint32_t s = 0; s < LOOP_SITES_MAX; s++) {
+		if (!loop_holds(candidate, s))
+			continue;
+		least = least == LOOP_SITES_MAX || hits[s] < hits[least]
+				? s
+				: least;
+		most = hits[s] > hits[most] ? s : most;
+	}
+	if (hits[least] + 1 != step->turns || step->length <= TURNS_OF_FEW ||
+	    (!gain_is_round(step->length - 1) &&
+	     (step->length <= GAIN_FEW_WITHIN ||
+	      step->turns >= GAIN_MANY_TURNS)))
+		return false;
+	return !code[least].loop || !code[most].loop || !code[least].depth ||
+	       code[least].always < code[least].asked ||
+	       code[least].depth >= code[most].depth;
+}
+
+bool loop_is_part(const struct loop_groups *groups,
+		  const struct loop_candidate *candidate)
+{
+	return is_elsewhere(groups, candidate) ||
+	       is_in_few(groups, candidate) || is_used(groups, candidate) ||
+	       is_of_sizes(groups, candidate) ||
+	       is_in_loops(groups, candidate) || is_report(groups, candidate);
 }
 
 bool loop_is_lonely(const struct loop_candidate *levels, size_t count,
@@ -283,8 +330,26 @@ static bool is_used_more(const struct loop_candidate *c, size_t marks,
 	       c->span * MORE_MARKS_OF >= marks;
 }
 
-const struct loop_candidate *loop_elsewhere(const struct loop_candidate *others,
-					    size_t count, size_t marks,
+/* It goes on where the step doesn't turn, and comes between its turns, too: a
+ * loop around it, some of whose turns need none of the step's. */
+static bool is_going_on(const struct loop_groups *groups,
+			const struct loop_candidate *c,
+			const struct loop_candidate *step)
+{
+	uint32_t hits[LOOP_SITES_MAX];
+
+	count_part(groups, step->level.first, step->level.last, hits);
+	for (uint32_t s = 0; s < LOOP_SITES_MAX; s++) {
+		if (loop_holds(c, s) &&
+		    (loop_holds(step, s) || hits[s] < LOOP_HITS_LEAST))
+			return false;
+	}
+	return c->level.held > 1;
+}
+
+const struct loop_candidate *loop_elsewhere(const struct loop_groups *groups,
+					    const struct loop_candidate *others,
+					    size_t count,
 					    const struct loop_candidate *step)
 {
 	for (size_t i = 0; i < count; i++) {
@@ -292,7 +357,8 @@ const struct loop_candidate *loop_elsewhere(const struct loop_candidate *others,
 			return &others[i];
 	}
 	for (size_t i = 0; i < count; i++) {
-		if (is_used_more(&others[i], marks, step))
+		if (is_used_more(&others[i], groups->count, step) ||
+		    is_going_on(groups, &others[i], step))
 			return &others[i];
 	}
 	return NULL;

@@ -20,39 +20,38 @@ bool loop_is_lonely(const struct loop_candidate *levels, size_t count,
 bool loop_is_doubtful(struct loop_groups *groups,
 		      const struct loop_candidate *candidate, size_t *seldom);
 
-/* Whether all that a level holds goes on before its first turn or after its
- * last, as long as some turns: what is told of it is but a part. */
-bool loop_is_elsewhere(const struct loop_groups *groups,
-		       const struct loop_candidate *candidate);
-
-/* Whether the run is nothing but turns that are one region of each site, some
- * of which again and again have a team of one member: a loop over what is large
- * and small, levels of an index, with an outer one that has no region of its
- * own.  Or nothing but thousands of turns of a region or two. */
-bool loop_is_of_sizes(const struct loop_groups *groups,
-		      const struct loop_candidate *candidate);
-
-/* Whether the run is nothing but one region, from several places, and the code
- * says that their loop lies in another: two sweeps to and fro, of twelve in a
- * time step. */
-bool loop_is_in_loops(const struct loop_groups *groups,
-		      const struct loop_candidate *candidate);
-
-/* Whether a loop of less than five turns is around it: nearly as many sites as
- * it holds come so often, some from before its first turn on, others until
- * behind its last. */
-bool loop_is_in_few(const struct loop_groups *groups,
-		    const struct loop_candidate *candidate);
-
-/* Whether one site comes more often behind its few turns. */
-bool loop_is_used(const struct loop_groups *groups,
+/* Whether one of these holds:
+ *
+ *	All that the level holds goes on before its first turn or after its
+ *	last, as long as some turns: what is told of it is but a part.
+ *
+ *	A loop of less than five turns is around it: nearly as many sites as it
+ *	holds come so often, some from before its first turn on, others until
+ *	behind its last.
+ *
+ *	One site comes more often behind its few turns.
+ *
+ *	The run is nothing but turns that are one region of each site, some of
+ *	which again and again have a team of one member: a loop over what is
+ *	large and small, levels of an index, with an outer one that has no
+ *	region of its own.  Or nothing but thousands of turns of a region or
+ *	two.
+ *
+ *	The run is nothing but one region, from several places, and the code
+ *	says that their loop lies in another: two sweeps to and fro, of twelve
+ *	in a time step.
+ *
+ *	A turn is one site so many times, and another once: a report after as
+ *	many turns as people choose, or a few after many. */
+bool loop_is_part(const struct loop_groups *groups,
 		  const struct loop_candidate *candidate);
 
-/* Of `count` levels of other phases, in a run of so many marks, the one that is
- * around what is the step of this one, or that turns more often than its few
- * times; NULL none. */
-const struct loop_candidate *loop_elsewhere(const struct loop_candidate *others,
-					    size_t count, size_t marks,
+/* Of `count` levels of other phases the one that is around what is the step of
+ * this one, or that turns more often than its few times, or that comes between
+ * its turns, too; NULL none. */
+const struct loop_candidate *loop_elsewhere(const struct loop_groups *groups,
+					    const struct loop_candidate *others,
+					    size_t count,
 					    const struct loop_candidate *step);
 
 #endif

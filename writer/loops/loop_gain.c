@@ -27,6 +27,12 @@
 /* ... or one more than of these: it takes a turn itself.  Of 6 or 16 it may be
  * layers or classes just as well. */
 #define TENS	      10u
+/* Few outer turns tell nothing if each has more inner ones. */
+#define TURNS_OF_FEW  7u
+/* A step that adds up a few batches has no more of them. */
+#define FEW_ADDED     8u
+/* Marks of which the code was asked. */
+#define ASKED_LEAST   2u
 /* A little: less than one of so many parts of a turn, after no more turns. */
 #define LITTLE	      3u
 #define MOST_WITHIN   64.0
@@ -181,13 +187,15 @@ static bool is_bracketed(const struct loop_groups *groups,
 	return has_begin && has_end;
 }
 
-/* By the code it comes in some turns of the inner one's loop. */
+/* By the code it comes in some turns of the inner one's loop, or in a loop that
+ * lies in it: an evaluation. */
 static bool is_in_some(const struct loop_groups *groups,
 		       const struct loop_candidate *inner, uint32_t site)
 {
 	for (uint32_t s = 0; s < min_u64(groups->sites, LOOP_SITES_MAX); s++) {
 		if (loop_holds(inner, s) &&
-		    loop_groups_is_besides(groups, site, s))
+		    (loop_groups_is_besides(groups, site, s) ||
+		     loop_groups_is_within(groups, site, s)))
 			return true;
 	}
 	return false;
@@ -225,6 +233,28 @@ static bool is_at_times(const struct loop_groups *groups,
 				 loop_groups_is_at_times(groups, s, o);
 	}
 	return is_one && most - least <= 1;
+}
+
+/* What lies in an inner turn, or in some of them, lies in no fewer loops: there
+ * is a loop around. */
+static bool is_outside(const struct loop_groups *groups,
+		       const struct loop_candidate *inner,
+		       const struct loop_candidate *outer)
+{
+	const struct loop_code *code = groups->code;
+	const uint32_t marker = groups->site[inner->level.first];
+
+	if (marker >= LOOP_SITES_MAX)
+		return false;
+	for (uint32_t s = 0; s < min_u64(groups->sites, LOOP_SITES_MAX); s++) {
+		if (loop_holds(outer, s) && !loop_holds(inner, s) &&
+		    code[s].loop && code[s].asked >= ASKED_LEAST &&
+		    code[s].always == code[s].asked &&
+		    code[s].hits <= outer->level.turns + 1 && code[s].depth &&
+		    code[s].depth < code[marker].depth)
+			return true;
+	}
+	return false;
 }
 
 /* After so many turns something is copied, and that is all: of what may be a
@@ -289,8 +319,11 @@ struct gain loop_gain(const struct loop_groups *groups,
 	gain.is_besides |= is_copied(&gain);
 	gain.is_bracketed = is_bracketed(groups, scratch, inner, outer);
 	/* An evaluation before some of them is no part of each. */
-	if (gain.is_bracketed && gain.sites > 1 &&
-	    turns.longer * SINGLE_OF < turns.with * SELDOM)
+	gain.is_outside = gain.sites && is_outside(groups, inner, outer);
+	gain.is_seldom =
+		gain.again && turns.longer * SINGLE_OF < turns.with * SELDOM;
+	if (gain.is_seldom &&
+	    (gain.is_outside || (gain.is_bracketed && gain.sites > 1)))
 		gain.again = 0;
 	gain.is_cut = !gain.is_whole &&
 		      (!turns.head || turns.head == turns.usual) &&
@@ -318,10 +351,18 @@ bool gain_is_a_little(const struct gain *gain, const struct loop_level *inner,
 	       (outer->length - within) * LITTLE < inner->length;
 }
 
+bool gain_is_round(size_t turns)
+{
+	return !(turns % DECIMAL) || (turns > TENS && turns % TENS == 1);
+}
+
 bool gain_is_other_way(const struct gain *gain)
 {
-	return gain->is_less && gain->sites && !gain->lost &&
-	       gain->is_constant && gain->is_full && gain->ratio >= 1.5 &&
+	return (gain->is_less ||
+		(gain->is_seldom && gain->again && gain->usual <= FEW_ADDED &&
+		 !gain_is_round(gain->usual))) &&
+	       gain->sites && !gain->lost && gain->is_constant &&
+	       gain->is_full && gain->ratio >= 1.5 &&
 	       gain->ratio <= GAIN_FEW_WITHIN;
 }
 
@@ -335,14 +376,14 @@ static bool is_chosen(const struct gain *gain, const struct loop_level *outer)
 
 	if (turns > MOST_BETWEEN)
 		return is_few;
-	return !(turns % DECIMAL) || (turns > TENS && turns % TENS == 1) ||
-	       (turns > GAIN_FEW_WITHIN && is_few);
+	return gain_is_round(turns) || (turns > TURNS_OF_FEW && is_few);
 }
 
 bool gain_may_be_report(const struct gain *gain, const struct loop_level *inner,
 			const struct loop_level *outer)
 {
 	return gain->is_constant && gain->is_whole && gain->ratio >= 1.5 &&
+	       !(gain->is_outside && gain->ratio <= GAIN_FEW_WITHIN) &&
 	       gain->sites <= inner->held && is_chosen(gain, outer) &&
 	       outer->length >= gain->usual * inner->length + gain->sites &&
 	       outer->length <= gain->usual * inner->length + 2 * gain->sites;

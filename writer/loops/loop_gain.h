@@ -40,6 +40,11 @@ struct gain {
 	bool is_bracketed; /* some of those sites come before the first inner
 			      turn alone, and some behind the last alone */
 	enum loop_copy copy; /* all that it has more ends with one */
+	bool is_outside;     /* by the code one of those sites, once in a turn,
+			        lies in fewer loops than the inner marker, and
+			        comes in each turn of its own */
+	bool is_seldom;	     /* some of the turns with an outer hit have more,
+			        an evaluation; most are as all others */
 	bool is_cut; /* the marks end within an inner turn: the last outer
 			     one may be whole but for that */
 };
@@ -48,6 +53,9 @@ struct gain loop_gain(const struct loop_groups *groups,
 		      struct loop_scratch *scratch,
 		      const struct loop_candidate *inner,
 		      const struct loop_candidate *outer);
+
+/* A number of turns that people choose from one report to the next. */
+bool gain_is_round(size_t turns);
 
 /* Nothing tells classes of a step from steps between two reports, where the
  * steps are rich and a little comes between them. */
@@ -63,7 +71,9 @@ bool gain_is_a_little(const struct gain *gain, const struct loop_level *inner,
 /* Every so many turns, to the end, one is shorter and has something of its own.
  * That's no report: either the loop's body has turns of two kinds (a critic's,
  * and what it judges), or each turn is a step, and some go another way (a
- * codec's whole pictures). */
+ * codec's whole pictures).
+ * Nor is it where a few of them have an evaluation besides: batches of which a
+ * few are added up in a step. */
 bool gain_is_other_way(const struct gain *gain);
 
 /* Where each turn is as long as the others, nothing tells a report after so

@@ -9,6 +9,8 @@
 #define ASKED_LEAST   16u
 /* Turns more of another site in the same loop. */
 #define ASKED_BESIDES 2u
+/* Loops around each other: at most. */
+#define NESTED_MOST   16u
 /* As marks have it. */
 #define DEPTH_OF_NONE 1u
 
@@ -51,6 +53,7 @@ static void add_code(struct loop_code *code, const struct loop_mark *mark)
 	code->hits++;
 	if (!mark->caller)
 		return;
+	code->always += mark->is_always;
 	code->turned += mark->turn == SEARCH_TURN_NEXT;
 	if (!code->asked++) {
 		code->loop = mark->loop;
@@ -98,18 +101,52 @@ static void count_places(struct loop_groups *groups)
 	}
 }
 
+/* By the code each of them comes once in each turn of a loop, and yet one comes
+ * far more often (a turn that is left in the midst has some of them): a call
+ * through a pointer, layers of several kinds.  What lies in that loop is known
+ * to lie in so many, and no more. */
+static void doubt_pointers(struct loop_groups *groups)
+{
+	const size_t sites = min_u64(groups->sites, LOOP_SITES_MAX);
+	uint32_t least[LOOP_LOOPS_MAX], most[LOOP_LOOPS_MAX] = {0};
+
+	memset(least, 0xff, sizeof(least));
+	for (size_t s = 0; s < sites; s++) {
+		const struct loop_code *code = &groups->code[s];
+
+		if (!code->caller || code->loop >= LOOP_LOOPS_MAX ||
+		    code->always < code->asked)
+			continue;
+		least[code->loop] = min_u32(least[code->loop], code->asked);
+		most[code->loop] =
+			(uint32_t)max_u64(most[code->loop], code->asked);
+	}
+	for (size_t s = 0; s < sites; s++) {
+		const uint16_t loop = groups->code[s].loop;
+
+		if (loop < LOOP_LOOPS_MAX &&
+		    most[loop] > 2 * least[loop] + ASKED_BESIDES)
+			groups->code[s].loop = groups->code[s].around = 0;
+	}
+}
+
 static void read_code(struct loop_groups *groups)
 {
 	memset(groups->code, 0, LOOP_SITES_MAX * sizeof(*groups->code));
 	for (size_t i = 0; i < groups->count; i++) {
 		const uint32_t site = groups->site[i];
 
+		if (groups->marks[i].loop < LOOP_LOOPS_MAX &&
+		    groups->marks[i].within)
+			groups->within[groups->marks[i].loop] =
+				groups->marks[i].within;
 		if (site >= LOOP_SITES_MAX)
 			continue;
 		add_code(&groups->code[site], &groups->marks[i]);
 		vote(&groups->code[site], &groups->marks[i]);
 	}
 	count_places(groups);
+	doubt_pointers(groups);
 }
 
 bool loop_groups_is_once(const struct loop_groups *groups, size_t site)
@@ -139,6 +176,22 @@ bool loop_groups_is_besides(const struct loop_groups *groups, size_t site,
 	       loop_groups_is_once(groups, other) &&
 	       code[other].loop == code[site].loop &&
 	       code[other].asked > code[site].asked + ASKED_BESIDES;
+}
+
+bool loop_groups_is_within(const struct loop_groups *groups, size_t site,
+			   size_t other)
+{
+	const struct loop_code *code = groups->code;
+	uint32_t loop = site < LOOP_SITES_MAX ? code[site].loop : 0;
+
+	if (!loop_groups_is_once(groups, other))
+		return false;
+	for (unsigned int i = 0; i < NESTED_MOST && loop; i++) {
+		loop = loop < LOOP_LOOPS_MAX ? groups->within[loop] : 0;
+		if (loop == code[other].loop)
+			return true;
+	}
+	return false;
 }
 
 bool loop_groups_is_at_times(const struct loop_groups *groups, size_t site,

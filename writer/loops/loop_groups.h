@@ -20,8 +20,12 @@ struct loop_code {
 	uint16_t place;	 /* the one that most come from, if there is one, */
 	uint32_t placed; /* ... how many, */
 	uint16_t around; /* ... and its innermost loop, 0 unknown */
+	uint32_t always; /* marks that come in each turn of it, by the code */
 	uint32_t turned; /* marks before which one loop alone turned */
 };
+
+/* Loops by number that are told apart. */
+#define LOOP_LOOPS_MAX 256u
 
 struct loop_groups {
 	const struct loop_mark *marks;
@@ -35,7 +39,9 @@ struct loop_groups {
 	size_t slots;
 	size_t groups;
 	size_t sites;
-	struct loop_code *code; /* of each site below LOOP_SITES_MAX */
+	struct loop_code *code;		/* of each site below LOOP_SITES_MAX */
+	uint8_t within[LOOP_LOOPS_MAX]; /* of each loop the one around, 0 none,
+					   or unknown */
 };
 
 /* The bytes that they take, and the same laid out in a room of that size. */
@@ -67,6 +73,11 @@ bool loop_groups_is_turn(const struct loop_groups *groups, size_t site);
  */
 bool loop_groups_is_besides(const struct loop_groups *groups, size_t site,
 			    size_t other);
+
+/* By the code it lies in a loop within the one in which another comes once in
+ * each turn. */
+bool loop_groups_is_within(const struct loop_groups *groups, size_t site,
+			   size_t other);
 
 /* The place of most of its calls lies in the same loop as that of another site,
  * and comes less often: whatever else calls them, before the loop, say. */

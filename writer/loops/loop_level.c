@@ -401,7 +401,8 @@ bool loop_candidate_examine(const struct loop_groups *groups, size_t group,
 
 	if (count < LOOP_HITS_LEAST)
 		return false;
-	trim(&hits, &count);
+	if (told != LOOP_AROUND) /* whose turns are of any length */
+		trim(&hits, &count);
 	if (count < (context ? HITS_IN_CONTEXT : LOOP_HITS_LEAST))
 		return false;
 	memset(candidate, 0, sizeof(*candidate));

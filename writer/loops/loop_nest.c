@@ -254,7 +254,7 @@ static enum answer compare(struct finder *finder,
 	if (gain->sites * SITES < outer->level.held * MOST_SITES &&
 	    gain->is_constant && !gain->is_whole)
 		return answer_report(finder, gain, outer);
-	if (finder->is_tried)
+	if (finder->is_tried && !gain->is_outside)
 		return ANSWER_MAYBE;
 	is_step = gain->sites * SITES >= outer->level.held * NEW_SITES &&
 		  (outer->level.turns >= GAIN_MANY_TURNS ||
@@ -659,8 +659,9 @@ int loop_nest_find_part(const struct loop_mark *marks, size_t count, void *room,
 	if (!is_near(finder->doubt, choice.step))
 		choice.step = walk_beside(finder, choice.step, &choice);
 	is_vague = go_around(finder, &choice);
-	other = loop_elsewhere(&finder->candidates[finder->count],
-			       finder->dropped, count, choice.step);
+	other = loop_elsewhere(&finder->groups,
+			       &finder->candidates[finder->count],
+			       finder->dropped, choice.step);
 	if (!other)
 		other = all_ways(finder, choice.step);
 	if (other)
@@ -673,16 +674,8 @@ int loop_nest_find_part(const struct loop_mark *marks, size_t count, void *room,
 				     &nest->seldom);
 	is_vague |= loop_is_lonely(finder->candidates, finder->count,
 				   best_marker(finder, choice.step));
-	is_vague |= loop_is_elsewhere(&finder->groups,
-				      best_marker(finder, choice.step));
-	is_vague |= loop_is_in_few(&finder->groups,
-				   best_marker(finder, choice.step));
 	is_vague |=
-		loop_is_used(&finder->groups, best_marker(finder, choice.step));
-	is_vague |= loop_is_of_sizes(&finder->groups,
-				     best_marker(finder, choice.step));
-	is_vague |= loop_is_in_loops(&finder->groups,
-				     best_marker(finder, choice.step));
+		loop_is_part(&finder->groups, best_marker(finder, choice.step));
 	return is_vague || other || is_near(finder->doubt, choice.step)
 		       ? -ENOENT
 		       : 0;

@@ -29,12 +29,14 @@ static uint64_t note_of(uint32_t name, uint64_t correlation)
 /* What its code tells of the loops around it; a graph's `caller` is none. */
 static void know_loops(const struct session *session, struct loop_mark *mark)
 {
-	const struct search_loops loops =
-		search_loops_of(&session->head->search, mark->id,
-				mark->is_graph ? 0 : mark->caller);
+	const struct step_search *search = &session->head->search;
+	const struct search_loops loops = search_loops_of(
+		search, mark->id, mark->is_graph ? 0 : mark->caller);
 
 	mark->loop = loops.loop;
+	mark->within = (uint8_t)search_loop_number(search, loops.within);
 	mark->depth = loops.depth;
+	mark->is_always = loops.is_always;
 }
 
 static void become(const struct session *session, struct loop_mark *mark,

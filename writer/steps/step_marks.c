@@ -18,15 +18,18 @@ static bool read_region(const struct session *session,
 			const struct event *event, struct loop_mark *mark)
 {
 	const uint16_t caller = event->omp.sync & SEARCH_CALLER;
-	const struct search_loops loops = search_loops_of(
-		&session->head->search, event->omp.code, caller);
+	const struct step_search *search = &session->head->search;
+	const struct search_loops loops =
+		search_loops_of(search, event->omp.code, caller);
 
 	mark->id = event->omp.code;
 	mark->caller = caller;
 	mark->turn = SEARCH_TURN(event->omp.sync);
 	mark->is_in_team = event->omp.sync & SEARCH_IN_TEAM;
 	mark->loop = loops.loop;
+	mark->within = (uint8_t)search_loop_number(search, loops.within);
 	mark->depth = loops.depth;
+	mark->is_always = loops.is_always;
 	/* One that was thinned doesn't tell. */
 	mark->team = (uint8_t)min_u32(event->omp.team, 2);
 	mark->note = (uint64_t)event->outlined_offset << 32 | event->extra;

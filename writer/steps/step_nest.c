@@ -40,7 +40,7 @@ static bool are_places_known(const struct step_marks *marks, size_t count)
 	const struct loop_mark *all = step_marks(marks);
 
 	for (size_t i = 0; i < count; i++) {
-		if (!all[i].caller)
+		if (!all[i].caller || all[i].caller > SEARCH_CALLERS_TELL)
 			return false;
 	}
 	return marks->family == SEARCH_REGIONS && count;

@@ -30,6 +30,8 @@ static bool find_range(uint64_t at, struct code_range *range)
 {
 	const uint64_t begin = (uint64_t)(uintptr_t)code;
 
+	if (range->is_end)
+		return false;
 	*range = (struct code_range){.begin = begin, .bytes = sizeof(code)};
 	return at >= begin && at < begin + sizeof(code);
 }

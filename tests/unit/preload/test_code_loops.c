@@ -8,6 +8,7 @@
 
 #include "tests/unit/cmocka_base.h"
 
+#include "preload/stack/code_ends.h"
 #include "preload/stack/code_loops.h"
 #include "preload/stack/code_read.h"
 #include <stdio.h>
@@ -144,7 +145,7 @@ static void test_instructions_of_arm(void **unused)
 	expect_arm(0xd65f0bff, CODE_LEAVES, 0);	  /* retaa */
 	expect_arm(0xd65f0fff, CODE_LEAVES, 0);	  /* retab */
 	expect_arm(0xd63f0020, CODE_ON, 0);	  /* blr x1 */
-	expect_arm(0x94000010, CODE_ON, 0);	  /* bl */
+	expect_arm(0x94000010, CODE_ON, 60);	  /* bl .+64 */
 	expect_arm(0x91000421, CODE_ON, 0);	  /* add */
 }
 
@@ -163,17 +164,23 @@ static int visit(struct dl_phdr_info *info, size_t size, void *arg)
 	return 1;
 }
 
+static uint64_t end; /* what never comes back */
+
 static bool find_range(uint64_t code, struct code_range *range)
 {
+	if (range->is_end)
+		return code == end;
 	*range = (struct code_range){.begin = code};
 	return dl_iterate_phdr(visit, range) == 1;
 }
 
-static int told[8]; /* loops at each call, -1 it can't be told */
+static int told[8];    /* loops at each call, -1 it can't be told */
+static bool always[8]; /* ... and whether it comes in each turn */
+static bool is_again;  /* the newest one's function calls itself */
 static volatile int turns = 3;
 static volatile int odd;
 
-__attribute__((noinline)) static void here(int which)
+__attribute__((noinline, used)) static void here(int which)
 {
 	struct code_loops loops;
 	const uint64_t code = (uint64_t)(uintptr_t)__builtin_return_address(0);
@@ -182,6 +189,8 @@ __attribute__((noinline)) static void here(int which)
 			      ? (int)loops.count
 			      : -1;
 	assert_int_equal(!loops.innermost, !loops.count);
+	is_again = loops.calls_itself;
+	always[which] = loops.is_always;
 }
 
 /* One after the other, one in the other, from the middle, in some turns alone,
@@ -241,6 +250,20 @@ __attribute__((noinline)) static void here(int which)
 		}                                                              \
 	}
 
+#define CYCLE(level)                                                           \
+	__attribute__((noinline, optimize(#level))) static int cycle_##level(  \
+		int depth)                                                     \
+	{                                                                      \
+		int sum = odd;                                                 \
+		here(0);                                                       \
+		for (int i = 0; i < turns && depth; i++)                       \
+			sum += cycle_##level(depth - 1);                       \
+		here(1);                                                       \
+		return sum + odd;                                              \
+	}
+
+CYCLE(O0)
+CYCLE(O2)
 FUNCTIONS(O0)
 FUNCTIONS(O1)
 FUNCTIONS(O2)
@@ -277,6 +300,76 @@ static void test_loops_around_a_call(void **unused)
 	EXPECT_ALL(one_loop, 0, 1, 0);
 	EXPECT_ALL(nested, 1, 3, 2, 1);
 	EXPECT_ALL(with_ends, 1, 1, 2);
+}
+
+/* One in each turn of its loop, one in some; and what is called in none. */
+static void test_calls_in_each_turn(void **unused)
+{
+	static int (*const nested[])(void) = {nested_O0, nested_O1, nested_O2,
+					      nested_O3, nested_Os};
+
+	(void)unused;
+	for (size_t i = 0; i < sizeof(nested) / sizeof(nested[0]); i++) {
+		nested[i]();
+		assert_true(always[0] && always[1] && always[2]);
+		assert_false(always[3]);
+	}
+	one_loop_O0();
+	assert_true(always[1]);
+	with_ends_O0();
+	assert_false(always[0] || always[1]);
+}
+
+/* The code of the one that throws is the last of its loop, and the loop's start
+ * comes behind it. */
+__attribute__((noinline, used)) static void throws(void)
+{
+	odd++;
+}
+
+__asm__(".text\n.type before_loop, @function\nbefore_loop:\n"
+	".cfi_startproc\n"
+#if defined(__x86_64__)
+	"push %rbx\n.cfi_adjust_cfa_offset 8\nmov $3, %ebx\njmp 2f\n"
+	"1: call throws\n"
+	"2: mov $0, %edi\ncall here\n"
+	"cmp $99, %ebx\nje 1b\n"
+	"pop %rbx\n.cfi_adjust_cfa_offset -8\nret\n"
+#else
+	"ret\n"
+#endif
+	".cfi_endproc\n.size before_loop, . - before_loop\n");
+int before_loop(void);
+
+static void test_what_never_comes_back(void **unused)
+{
+	(void)unused;
+#if defined(__x86_64__)
+	expect_told(before_loop, (const int[]){1}, 1);
+	end = (uint64_t)(uintptr_t)throws;
+	expect_told(before_loop, (const int[]){0}, 1);
+	end = 0;
+#endif
+	assert_true(code_ends_by_name("abort"));
+	assert_true(code_ends_by_name("_ZSt25__throw_bad_function_callv"));
+	assert_true(code_ends_by_name("_ZSt24__throw_out_of_range_fmtPKcz"));
+	assert_true(code_ends_by_name("_gfortran_os_error_at"));
+	assert_false(code_ends_by_name("aborted"));
+	assert_false(code_ends_by_name("_ZSt4sortv"));
+	assert_false(code_ends_by_name("_gfortran_st_write"));
+}
+
+static void test_a_function_that_calls_itself(void **unused)
+{
+	(void)unused;
+	cycle_O0(2);
+	assert_true(is_again);
+	nested_O2();
+	assert_false(is_again);
+	cycle_O2(2);
+	assert_true(is_again);
+	with_ends_O2();
+	assert_false(is_again);
 }
 
 __attribute__((noinline, optimize("O2"))) static int with_switch(void)
@@ -338,6 +431,9 @@ int main(void)
 		cmocka_unit_test(test_instructions),
 		cmocka_unit_test(test_instructions_of_arm),
 		cmocka_unit_test(test_loops_around_a_call),
+		cmocka_unit_test(test_calls_in_each_turn),
+		cmocka_unit_test(test_a_function_that_calls_itself),
+		cmocka_unit_test(test_what_never_comes_back),
 		cmocka_unit_test(test_a_switch),
 		cmocka_unit_test(test_no_function),
 	};

@@ -28,6 +28,13 @@ static void hit(uint64_t id, uint16_t loop, uint16_t loops)
 	count++;
 }
 
+/* The same, in each turn of that loop. */
+static void hit_always(uint64_t id, uint16_t loop, uint16_t loops)
+{
+	hit(id, loop, loops);
+	marks[count - 1].is_always = true;
+}
+
 static int find(struct loop_nest *nest)
 {
 	void *room = NULL;
@@ -101,6 +108,137 @@ static void test_one_region_in_each_turn(void **unused)
 	marks[2500].caller = 2;
 	for (unsigned int i = 0; i < 6; i++)
 		hit(3, 0, 1);
+	expect_none();
+}
+
+/* Gradients of four batches are added up; before each tenth update the passes
+ * of an evaluation. */
+static void test_batches_that_are_added_up(void **unused)
+{
+	(void)unused;
+	for (unsigned int i = 0; i < 60; i++) {
+		for (unsigned int pass = 0; pass < 8 && i % 10 == 0; pass++) {
+			for (unsigned int k = 0; k < 6; k++) {
+				hit(11 + k, 1, 2);
+				marks[count - 1].caller = 21;
+			}
+		}
+		for (unsigned int batch = 0; batch < 4; batch++) {
+			for (unsigned int k = 0; k < 6; k++)
+				hit(11 + k, 3, 2);
+			hit(2, 3, 2);
+			for (unsigned int k = 0; k < 6; k++)
+				hit(3, 4, 3);
+			hit(4, 3, 2);
+		}
+		hit_always(5, 5, 1);
+		hit_always(6, 5, 1);
+	}
+	expect_steps(60);
+	forget();
+	expect_none();
+}
+
+/* Three kinds of layers, called through one pointer: each would come once in
+ * each turn of that loop, and they can't. */
+static void test_layers_of_several_kinds(void **unused)
+{
+	(void)unused;
+	for (unsigned int i = 0; i < 60; i++) {
+		for (unsigned int k = 0; k < 3; k++) {
+			hit_always(1, 1, 2);
+			hit_always(2, 1, 2);
+		}
+		hit_always(3, 1, 2);
+	}
+	expect_steps(60);
+}
+
+/* Pictures of seven stages, and a sum after each twelfth: the sum lies in fewer
+ * loops, but not in each turn of its own. */
+static void test_a_sum_in_some_turns_of_the_loop_around(void **unused)
+{
+	(void)unused;
+	for (unsigned int i = 0; i < 60; i++) {
+		for (unsigned int k = 0; k < 3; k++) {
+			hit_always(1, 1, 2);
+			hit_always(2, 1, 2);
+		}
+		hit_always(3, 1, 2);
+		if (i % 12 == 11)
+			hit(4, 2, 1);
+	}
+	expect_none();
+}
+
+/* Ten sweeps and a sum: a report by the sites alone. */
+static void test_sweeps_and_a_sum(void **unused)
+{
+	(void)unused;
+	for (unsigned int i = 0; i < 40; i++) {
+		for (unsigned int k = 0; k < 10; k++) {
+			hit(1, 1, 2);
+			hit(3, 1, 2);
+		}
+		hit_always(2, 2, 1);
+	}
+	expect_steps(40);
+	forget();
+	expect_none();
+	count = 0;
+	for (unsigned int i = 0; i < 40; i++) {
+		for (unsigned int k = 0; k < 10; k++)
+			hit(1, 1, 2);
+		hit_always(2, 2, 1);
+	}
+	expect_steps(40);
+	forget();
+	expect_none();
+}
+
+/* What lies in a function that calls itself lies in a loop more; each level of
+ * the grid is smoothed, four times the smallest. */
+static void test_cycles_that_call_themselves(void **unused)
+{
+	(void)unused;
+	for (unsigned int i = 0; i < 30; i++) {
+		const size_t first = count;
+
+		for (unsigned int k = 0; k < 9; k++) {
+			hit(1, 1, 2);
+			hit(2, 1, 2);
+			if (k < 4)
+				hit(3, 1, 2);
+			else if (k < 8)
+				hit(4, 1, 2);
+		}
+		/* From many places. */
+		for (size_t k = first; k < count; k++)
+			marks[k].caller = (uint16_t)(10 + k - first);
+		hit_always(5, 2, 1);
+	}
+	expect_steps(30);
+	forget();
+	expect_none();
+}
+
+/* Many sites, and after each eighth batch two passes of a test. */
+static void test_an_evaluation_in_a_loop_of_its_own(void **unused)
+{
+	(void)unused;
+	for (unsigned int batch = 0; batch < 96; batch++) {
+		for (unsigned int site = 1; site <= 30; site++)
+			hit(site, 1, 1);
+		for (unsigned int pass = 0; pass < 2 && batch % 8 == 7;
+		     pass++) {
+			for (unsigned int site = 31; site <= 48; site++) {
+				hit(site, 2, 2);
+				marks[count - 1].within = 1;
+			}
+		}
+	}
+	expect_steps(96);
+	forget();
 	expect_none();
 }
 
@@ -481,6 +619,8 @@ static void test_time_steps_that_need_no_iteration(void **unused)
 		}
 		hit(9, 1, 1);
 	}
+	expect_steps(50);
+	forget();
 	expect_none();
 }
 
@@ -491,6 +631,15 @@ int main(void)
 				       set_up),
 		cmocka_unit_test_setup(test_one_region_in_one_loop, set_up),
 		cmocka_unit_test_setup(test_one_region_in_each_turn, set_up),
+		cmocka_unit_test_setup(test_batches_that_are_added_up, set_up),
+		cmocka_unit_test_setup(test_sweeps_and_a_sum, set_up),
+		cmocka_unit_test_setup(test_layers_of_several_kinds, set_up),
+		cmocka_unit_test_setup(
+			test_a_sum_in_some_turns_of_the_loop_around, set_up),
+		cmocka_unit_test_setup(test_cycles_that_call_themselves,
+				       set_up),
+		cmocka_unit_test_setup(test_an_evaluation_in_a_loop_of_its_own,
+				       set_up),
 		cmocka_unit_test_setup(test_one_region_in_two_loops, set_up),
 		cmocka_unit_test_setup(test_one_region_from_two_places, set_up),
 		cmocka_unit_test_setup(test_one_of_several_ways, set_up),

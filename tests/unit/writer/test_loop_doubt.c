@@ -427,8 +427,12 @@ static void test_more_turns_around_many(void **unused)
 	folds(20, 24);
 	assert_int_equal(steps(), 20);
 	count = 0;
-	folds(8, 12);
+	folds(8, 7);
 	assert_int_equal(steps(), 8);
+	/* 96 batches and a text after each twelfth, as well. */
+	count = 0;
+	folds(8, 12);
+	expect_none_of(96, 8);
 }
 
 /* --- what comes before some turns ----------------------------------------- */
