@@ -52,11 +52,11 @@ void killed_runs_say(const struct killed_runs *runs,
 	if (runs->finished == 1)
 		log_say("finished the trace of a run that ended without it: "
 			"%s, %lu "
-			"events",
+			"{event|events}",
 			runs->path, (unsigned long)runs->events);
 	else if (runs->finished)
 		log_say("finished the traces of %u runs that were killed, in "
-			"%s: %lu events",
+			"%s: %lu {event|events}",
 			runs->finished, folder, (unsigned long)runs->events);
 	if (runs->left)
 		log_say("a run that ended without it left data for %s: "

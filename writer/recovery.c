@@ -175,7 +175,7 @@ static int load(struct writer_state *state, uint64_t *gone)
 		*gone = whole->file_events;
 		state->file.gone = 1;
 		session_note(state->session,
-			     "%lu events were in %s, which was %s",
+			     "%lu {event was|events were} in %s, which was %s",
 			     (unsigned long)whole->file_events, whole->path,
 			     rc == -ENOENT ? "deleted" : "damaged");
 		rc = 0;

@@ -37,7 +37,8 @@ static void say_manual(const struct writer_state *state, int64_t done,
 
 	if (until_step)
 		log_format(
-			text, bytes, "recording, %ld of %ld steps", (long)done,
+			text, bytes, "recording, %ld of %ld {step|steps}",
+			(long)done,
 			(long)(until_step - newest_window(state)->first_step));
 	else if (until_ns)
 		log_format(text, bytes, "recording, %lu ms left",
@@ -92,7 +93,7 @@ static void say_state(const struct writer_state *state, char *text,
 	else if (schedule.active == INT64_MAX)
 		log_format(text, bytes, "recording to the end of the run");
 	else
-		log_format(text, bytes, "recording, %ld of %ld steps",
+		log_format(text, bytes, "recording, %ld of %ld {step|steps}",
 			   (long)done, (long)schedule.active);
 }
 

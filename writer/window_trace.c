@@ -248,7 +248,8 @@ static int resume_cut(struct writer_state *state,
 				       state->is_cancelled);
 	if (!rc)
 		session_note(state->session,
-			     "%s was cut; of its %lu events those in the first "
+			     "%s was cut; of its %lu {event|events} those in "
+			     "the first "
 			     "%lu bytes are kept",
 			     checkpoint->path,
 			     (unsigned long)checkpoint->file_events,

@@ -36,6 +36,7 @@ static _Atomic int log_lines;
 struct log_sink {
 	char *at;
 	char *end;
+	bool is_one; /* the number that was written last */
 };
 
 static void sink_char(struct log_sink *sink, char c)
@@ -56,6 +57,7 @@ static void sink_number(struct log_sink *sink, uint64_t value, unsigned base,
 	char digits[24];
 	int count = 0;
 
+	sink->is_one = value == 1 && !negative;
 	do {
 		digits[count++] = "0123456789abcdef"[value % base];
 		value /= base;
@@ -173,16 +175,38 @@ static void sink_conversion(struct log_sink *sink, char letter,
 	}
 }
 
+/* "{event was|events were}": the first of these after a number that is one, else
+ * the second.  Returns its last character. */
+static const char *sink_choice(struct log_sink *sink, const char *format)
+{
+	const char *bar = strchr(format, '|');
+	const char *end = strchr(format, '}');
+
+	if (!bar || !end || bar > end) {
+		sink_char(sink, *format);
+		return format;
+	}
+	if (sink->is_one)
+		sink_text(sink, format + 1, (size_t)(bar - format - 1));
+	else
+		sink_text(sink, bar + 1, (size_t)(end - bar - 1));
+	return end;
+}
+
 size_t log_format_list(char *text, size_t bytes, const char *format,
 		       va_list list)
 {
-	struct log_sink sink = {text, text + bytes - 1};
+	struct log_sink sink = {text, text + bytes - 1, false};
 	va_list args;
 
 	va_copy(args, list);
 	for (; *format; format++) {
 		struct conversion conversion;
 
+		if (*format == '{') {
+			format = sink_choice(&sink, format);
+			continue;
+		}
 		if (*format != '%') {
 			sink_char(&sink, *format);
 			continue;

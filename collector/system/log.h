@@ -35,8 +35,9 @@ void log_say(const char *format, ...) __attribute__((format(printf, 1, 2)));
 void log_tell(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
 /* printf's small brother: %s %c %d %i %u %x with l, ll, z, field width, zero
- * padding, %.*s and %%; also %.Nf for N <= 9.  Returns the length that was
- * written, always terminated. */
+ * padding, %.*s and %%; also %.Nf for N <= 9, and {event|events}, the first of
+ * which is written after a number that is 1, else the second.  Returns the
+ * length that was written, always terminated. */
 size_t log_format(char *text, size_t bytes, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));
 /* A time that is so many us, in a unit that leaves it readable: "455.3 ms". */

@@ -313,11 +313,12 @@ void cupti_launches_look(struct session *session, bool is_over)
 	     clock_ticks() - known.missed_ticks < PATIENCE_SECONDS * second))
 		return;
 	known.said_no_kernels = true;
-	session_note(session,
-		     "the GPU is used (%lu kernels launched), but CUPTI %u "
-		     "gives no record of one",
-		     (unsigned long)known.kernels_launched,
-		     session->head->gpu.cupti_version);
+	session_note(
+		session,
+		"the GPU is used (%lu {kernel|kernels} launched), but CUPTI %u "
+		"gives no record of one",
+		(unsigned long)known.kernels_launched,
+		session->head->gpu.cupti_version);
 	log_trouble("CUPTI %u gives no record of the kernels that are "
 		    "launched: another version of it may",
 		    session->head->gpu.cupti_version);

@@ -11,6 +11,7 @@
 #include "preload/process/process.h"
 #include <errno.h>
 #include <limits.h>
+#include <string.h>
 #include <sys/resource.h>
 #include <time.h>
 #include <unistd.h>
@@ -19,6 +20,8 @@
 #define EVENT_TEXT_LEAST 100u
 /* Of less nobody asks where it went. */
 #define HINT_SECONDS	 1.0
+/* Calls from which on a number is no exact one, as threads count at once. */
+#define ABOUT_LEAST	 10u
 /* "18446744073709551615 calls missed that came inside of others, ...". */
 #define LOSS_BYTES	 128
 
@@ -63,15 +66,17 @@ static bool say_gpu_loss(char *text, size_t bytes, const struct gpu_state *gpu)
 	const uint64_t launches = load_relaxed(&gpu->missing_kernels);
 
 	if (buffers)
-		log_format(text, bytes, "%lu buffers of the GPU's records LOST",
+		log_format(text, bytes,
+			   "%lu {buffer|buffers} of the GPU's records "
+			   "LOST",
 			   (unsigned long)buffers);
 	else if (records)
-		log_format(text, bytes, "%lu records of the GPU LOST",
+		log_format(text, bytes, "%lu {record|records} of the GPU LOST",
 			   (unsigned long)records);
 	else if (load_relaxed(&gpu->is_cut))
 		log_format(text, bytes, "the GPU's last records LOST");
 	else if (launches)
-		log_format(text, bytes, "kernels of %lu launches LOST",
+		log_format(text, bytes, "kernels of %lu {launch|launches} LOST",
 			   (unsigned long)launches);
 	return buffers || records || launches || load_relaxed(&gpu->is_cut);
 }
@@ -87,12 +92,13 @@ static void say_loss(char *text, size_t bytes, const struct session *session,
 	if (dropped)
 		log_format(text, bytes, "%lu LOST", (unsigned long)dropped);
 	else if (done->lost_waits)
-		log_format(text, bytes, "%lu waits at regions' ends LOST",
+		log_format(text, bytes,
+			   "%lu {wait|waits} at regions' ends LOST",
 			   (unsigned long)done->lost_waits);
 	else if (missed)
 		log_format(text, bytes,
-			   "%lu calls missed that came inside of others, of "
-			   "handlers or the loader",
+			   "%lu {call|calls} missed that came inside of "
+			   "others, of handlers or the loader",
 			   (unsigned long)missed);
 	else if (!say_gpu_loss(text, bytes, &session->head->gpu))
 		log_format(text, bytes, "none lost");
@@ -120,8 +126,8 @@ static void say_thinned(const struct session *session,
 			const struct writer_summary *done)
 {
 	if (done->thinned)
-		log_say("%lu calls were thinned by TRACEPROF_MAX_OVERHEAD=%ld: "
-			"they are in the totals alone",
+		log_say("%lu {call was|calls were} thinned by "
+			"TRACEPROF_MAX_OVERHEAD=%ld (the totals have all)",
 			(unsigned long)done->thinned,
 			(long)session->head->options.max_overhead);
 }
@@ -138,10 +144,11 @@ static void say_files(const struct session *session,
 	say_size(size, sizeof(size), done->bytes);
 	say_loss(loss, sizeof(loss), session, done);
 	if (done->files == 1)
-		log_say("wrote %s (%lu events, %s, %s; %s)", path,
+		log_say("wrote %s (%lu {event|events}, %s, %s; %s)", path,
 			(unsigned long)done->written, loss, size, cost);
 	else
-		log_say("wrote %lu traces (%lu events, %s, %s; %s), the "
+		log_say("wrote %lu traces (%lu {event|events}, %s, %s; %s), "
+			"the "
 			"last one %s",
 			(unsigned long)done->files,
 			(unsigned long)done->written, loss, size, cost, path);
@@ -155,8 +162,9 @@ static void say_files(const struct session *session,
 			(unsigned long)done->deleted,
 			(long)session->head->options.max_parts);
 	if (done->past_max)
-		log_say("%lu events came past TRACEPROF_MAX_MB=%ld: they are "
-			"in the totals alone",
+		log_say("%lu {event|events} came past TRACEPROF_MAX_MB=%ld "
+			"(the "
+			"totals have all)",
 			(unsigned long)done->past_max,
 			(long)session->head->options.max_mb);
 	say_thinned(session, done);
@@ -170,7 +178,7 @@ static void say_gave_up(const struct session *session,
 
 	if (!done->files)
 		return;
-	log_say("%s holds %lu of %lu events", path,
+	log_say("%s holds %lu of %lu {event|events}", path,
 		(unsigned long)done->written, (unsigned long)done->seen);
 	if (session->head->place == SESSION_IN_FILE)
 		log_say("`traceprof recover %s` adds what memory still holds",
@@ -186,7 +194,8 @@ static void say_left(const struct session *session,
 	char loss[LOSS_BYTES];
 
 	say_loss(loss, sizeof(loss), session, done);
-	log_say("recorded %lu events, %s; %lu of them are left to be written "
+	log_say("recorded %lu {event|events}, %s; %lu of them {is|are} left to "
+		"be written "
 		"to %s after the program's end, in about %.2f s (if that is "
 		"killed: traceprof recover %s)",
 		(unsigned long)done->seen, loss, (unsigned long)done->left,
@@ -220,6 +229,15 @@ static const char *next_command(const struct options *options)
 	return "memory";
 }
 
+/* `memory` answers what was asked for, and has no verdict. */
+static const char *verdict_is_where(const struct session *session,
+				    const char *here, const char *elsewhere)
+{
+	return strcmp(next_command(&session->head->options), "memory")
+		       ? here
+		       : elsewhere;
+}
+
 static void say_next(const struct session *session,
 		     const struct writer_summary *done, const char *what)
 {
@@ -246,10 +264,11 @@ static void say_missed_windows(const struct window_state *state)
 	const unsigned int missed = load_relaxed(&state->missed);
 
 	if (missed)
-		log_trouble("%u of the schedule's windows were missed: they "
-			    "came faster than files can be written (a longer "
-			    "TRACEPROF_WAIT helps)",
-			    missed);
+		log_trouble(
+			"%u of the schedule's windows {was|were} missed: they "
+			"came faster than files can be written (a longer "
+			"TRACEPROF_WAIT helps)",
+			missed);
 }
 
 /* A pattern that nothing was called by. */
@@ -283,7 +302,8 @@ static void say_steps(const struct session *session)
 		return;
 	say_missed_windows(state);
 	if (load_relaxed(&state->steps) < needed)
-		log_say("the run had %ld steps, the schedule needs %ld%s",
+		log_say("the run had %ld {step|steps}, the schedule needs "
+			"%ld%s",
 			(long)load_relaxed(&state->steps), (long)needed,
 			load_relaxed(&state->opened)
 				? ""
@@ -411,7 +431,8 @@ static void say_written(const struct session *session,
 	say_next(session, done,
 		 !is_judged && session->head->options.verdict &&
 				 !process.direct && done->judged_events
-			 ? ", for the verdict"
+			 ? verdict_is_where(session, ", for the verdict",
+					    " (report has the verdict)")
 			 : "");
 }
 
@@ -422,21 +443,23 @@ static void say_gpu(const struct session *session)
 	const uint64_t missing = load_relaxed(&gpu->missing_kernels);
 
 	if (missing)
-		log_trouble("%lu launches lack kernels in the "
+		log_trouble("%lu {launch lacks|launches lack} kernels in the "
 			    "trace: these were missing when the program ended, "
 			    "or TRACEPROF_GPU_WAIT_MS (%ld) after the window",
 			    (unsigned long)missing,
 			    (long)session->head->options.gpu_wait_ms);
 	if (gpu->unknown_captures)
-		log_trouble("%lu launches may have gone into a graph: too many "
-			    "nodes were made at once; they count as lacking "
-			    "kernels",
-			    (unsigned long)gpu->unknown_captures);
+		log_trouble(
+			"%lu {launch|launches} may have gone into a graph: too "
+			"many "
+			"nodes were made at once; counted as lacking kernels",
+			(unsigned long)gpu->unknown_captures);
 	if (gpu->unpaired)
-		log_trouble("%lu calls of CUDA's driver may be drawn beside "
-			    "those of its runtime that made them: too many "
-			    "threads called at once",
-			    (unsigned long)gpu->unpaired);
+		log_trouble(
+			"%lu {call|calls} of CUDA's driver may be drawn beside "
+			"what called {it|them} in its runtime: too many "
+			"threads called at once",
+			(unsigned long)gpu->unpaired);
 }
 
 void closing_report(const struct session *session,
@@ -456,17 +479,18 @@ void closing_report(const struct session *session,
 			    (long)options->exit_ms,
 			    done->path[0] ? done->path : "the trace");
 	if (done->dropped)
-		log_trouble("%lu events found no room: raise "
+		log_trouble("%lu {event|events} found no room: raise "
 			    "TRACEPROF_BUFFER_MB (%ld), or record less",
 			    (unsigned long)done->dropped,
 			    (long)options->buffer_mb);
 	if (unrecorded > missed + unfollowed)
 		log_trouble("some threads found no room to be recorded (%lu "
-			    "calls): raise TRACEPROF_BUFFER_MB (%ld)",
+			    "{call|calls}): raise TRACEPROF_BUFFER_MB (%ld)",
 			    (unsigned long)(unrecorded - missed - unfollowed),
 			    (long)options->buffer_mb);
 	if (unfollowed)
-		log_trouble("%lu calls could not be followed: nested too deep, "
+		log_trouble("%lu {call|calls} could not be followed: nested "
+			    "too deep, "
 			    "too many at once, or inside the profiler",
 			    (unsigned long)unfollowed);
 	say_gpu(session);
@@ -482,11 +506,15 @@ void closing_report(const struct session *session,
 		say_left(session, done);
 		if (!is_in_brief(session, then))
 			say_next(session, done,
-				 done->seeks_step
-					 ? ", for the verdict and the step, "
-					   "when that is done"
-					 : ", for the verdict, when that is "
-					   "done");
+				 verdict_is_where(
+					 session,
+					 done->seeks_step
+						 ? ", for the verdict and the "
+						   "step, when that is done"
+						 : ", for the verdict, when "
+						   "that is done",
+					 ", when that is done (report has the "
+					 "verdict)"));
 	} else if (done->files && rc != -ETIMEDOUT) {
 		/* Of a file that is not whole yet there are no totals. */
 		say_written(session, done, then);
@@ -526,11 +554,12 @@ void closing_explain(const struct options *options, uint64_t heap_calls)
 	else
 		log_say("no trace: in %.1f s of processor time no OpenMP "
 			"region, annotation or GPU work was seen; %s shows "
-			"where the time went, and %s the heap (some %lu "
-			"allocations)",
+			"where the time went, and %s the heap (%s%lu "
+			"{allocation|allocations})",
 			processor_seconds(),
 			process.direct ? "--sample" : "TRACEPROF_SAMPLE=499",
 			process.direct ? "--malloc=large"
 				       : "TRACEPROF_MALLOC=large",
+			heap_calls < ABOUT_LEAST ? "" : "some ",
 			(unsigned long)heap_calls);
 }

@@ -353,11 +353,13 @@ static void say_missed(void)
 	add_relaxed(&head->unrecorded_calls, missed);
 	add_relaxed(&head->held_up_calls, missed);
 	session_note(life.session,
-		     "%lu calls came while the start of the recording was held "
-		     "up, and are not in it",
+		     "%lu {call|calls} came while the start of the recording "
+		     "was held "
+		     "up, and {is|are} not in it",
 		     (unsigned long)missed);
-	log_trouble("%lu calls came while the start of the recording was held "
-		    "up, and are not in it",
+	log_trouble("%lu {call|calls} came while the start of the recording "
+		    "was held "
+		    "up, and {is|are} not in it",
 		    (unsigned long)missed);
 }
 

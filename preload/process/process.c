@@ -194,9 +194,9 @@ COLD bool process_kind_is_tool(void)
 	return process_kind_names_tool(path);
 }
 
-/* Has the parent's environment, as it was at its start, an entry that begins
+/* Has a process's environment, as it was at its start, an entry that begins
  * with `wanted`, which begins with a NUL?  -1: that can't be read. */
-static COLD int parent_has(const char *wanted, size_t bytes)
+static COLD int environment_has(pid_t pid, const char *wanted, size_t bytes)
 {
 	char text[4096];
 	size_t kept = 1;
@@ -204,7 +204,7 @@ static COLD int parent_has(const char *wanted, size_t bytes)
 	ssize_t got;
 	int fd;
 
-	log_format(text, sizeof(text), "/proc/%d/environ", (int)getppid());
+	log_format(text, sizeof(text), "/proc/%d/environ", (int)pid);
 	fd = open(text, O_RDONLY | O_CLOEXEC);
 	if (fd < 0)
 		return -1;
@@ -229,21 +229,28 @@ bool process_kind_is_child(void)
 {
 	static const char wanted[] = "\0TRACEPROF_CHILDREN=none";
 
-	return parent_has(wanted, sizeof(wanted)) > 0;
+	return environment_has(getppid(), wanted, sizeof(wanted)) > 0;
 }
 
-/* Has the parent the same LD_PRELOAD?  -1: not known. */
+/* Has the parent the same LD_PRELOAD?  -1: not known.  Of a program that took
+ * its own away by now, any counts. */
 static COLD int parent_is_preloaded(void)
 {
+	static const char any[] = "\0LD_PRELOAD=";
 	const char *value = process_variable(environ, "LD_PRELOAD");
 	char wanted[2048] = "";
 	size_t len;
 
 	if (!value)
-		return -1;
+		return environment_has(getpid(), any, sizeof(any) - 1) > 0
+			       ? environment_has(getppid(), any,
+						 sizeof(any) - 1)
+			       : -1;
 	log_format(wanted + 1, sizeof(wanted) - 1, "LD_PRELOAD=%s", value);
 	len = strlen(wanted + 1);
-	return len + 2 < sizeof(wanted) ? parent_has(wanted, len + 2) : -1;
+	return len + 2 < sizeof(wanted)
+		       ? environment_has(getppid(), wanted, len + 2)
+		       : -1;
 }
 
 COLD bool process_kind_is_pointed_at(void)

@@ -76,6 +76,14 @@ def test_the_next_command_is_the_one_that_answers():
     expect_equal(following(TRACEPROF_MALLOC="sites"), "memory", "stacks by itself")
 
 
+def test_memory_is_not_said_to_have_a_verdict():
+    """Where the library has no command beside it, the report will tell."""
+    for mode, wanted in (("sites", " (report has the verdict)"), ("large", ", for the verdict")):
+        run = traced("alloc_sites", "clean", 20, preload=library_beside(None),
+                     env=VERDICT | {"TRACEPROF_MALLOC": mode})
+        expect(run.own_lines[-1].endswith(f"{run.trace.path}{wanted}"), run.stderr)
+
+
 WORKS = "import time\nwhile time.process_time() < 1.2: pass"
 
 
@@ -91,6 +99,10 @@ def test_who_waits_for_a_trace_hears_that_there_is_none():
     expect(len(lines) == 1 and re.search(
         r"no trace: in \d+\.\d s of processor time no .* was seen; TRACEPROF_SAMPLE=499 "
         r"shows where the time went", lines[0]) and "too few" not in lines[0], lines)
+    hides = "import os\nos.unsetenv('LD_PRELOAD')\n" + WORKS
+    expect_equal(len(said(sys.executable, "-c", hides)), 1, "one that hides it")
+    expect_equal(said(shutil.which("sh"), "-c", f"'{sys.executable}' -c \"{hides}\"; true"),
+                 [], "a command of a shell that hides it")
     expect_equal(said(sys.executable, "-c", "pass"), [], "a short one")
     expect_equal(said(shutil.which("sh"), "-c", f"'{sys.executable}' -c '{WORKS}'; true"),
                  [], "a command of a shell")

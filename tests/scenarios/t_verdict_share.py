@@ -116,6 +116,11 @@ def test_a_file_says_how_long_its_program_had_run():
     expect(0.5e9 < scheduled["lived_ns"] < 60e9, scheduled)
 
 
+def test_one_step_has_no_median():
+    said = command("report", "--verdict", made([step_(0, 0, 1000)])).stdout
+    expect("Verdict: 1 step, 1.000 ms:" in said, said)
+
+
 def test_who_waits_for_a_message_may_train_nothing():
     """A socket's other end may be anybody; MPI's collectives are begun earlier."""
     for name, cat, advice in (("wait: recv", "wait", "who is to send"),

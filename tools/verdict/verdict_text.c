@@ -182,12 +182,16 @@ static unsigned int add_step(struct text_buffer *lines,
 			 split->has_before ? "time" : "recording");
 	if (split->has_before)
 		last_text(&verdict->facts, last, sizeof(last));
-	return add_line(lines, 2, columns,
-			"Verdict%s: %zu step%s%s, median %s, p5-p95 %s to %s:",
-			last, split->count, split->count == 1 ? "" : "s", part,
-			quantity_time(split->median_ns).text,
-			quantity_time(split->p5_ns).text,
-			quantity_time(split->p95_ns).text);
+	if (split->count == 1)
+		return add_line(lines, 2, columns,
+				"Verdict%s: 1 step%s, %s:", last, part,
+				quantity_time(split->median_ns).text);
+	return add_line(
+		lines, 2, columns,
+		"Verdict%s: %zu steps%s, median %s, p5-p95 %s to %s:", last,
+		split->count, part, quantity_time(split->median_ns).text,
+		quantity_time(split->p5_ns).text,
+		quantity_time(split->p95_ns).text);
 }
 
 static unsigned int add_finding(struct text_buffer *lines,

@@ -21,7 +21,8 @@ static void draw_last(struct writer_state *state, uint64_t end_ticks)
 		      lane->number < turns ? lane->number + 1 : turns);
 	if (lane->late)
 		session_note(state->session,
-			     "%lu steps lie in parts that were closed before%s",
+			     "%lu {step lies|steps lie} in parts that were "
+			     "closed before%s",
 			     (unsigned long)lane->late,
 			     state->is_live ? " the step was known, and are "
 					      "not drawn"

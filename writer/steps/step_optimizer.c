@@ -507,12 +507,12 @@ void step_optimizer_setting(struct writer_state *state,
 	text[0] = '\0';
 	if (!steps)
 		return;
-	log_format(text, bytes, "TRACEPROF_STEP=range:%s (%lu steps)", name,
-		   (unsigned long)steps);
+	log_format(text, bytes, "TRACEPROF_STEP=range:%s (%lu {step|steps})",
+		   name, (unsigned long)steps);
 	len = strlen(text);
 	if (turns > 1)
 		log_format(text + len, bytes - len,
-			   " or TRACEPROF_STEP=range:%s/%lu (%lu steps)", name,
-			   (unsigned long)turns,
+			   " or TRACEPROF_STEP=range:%s/%lu (%lu {step|steps})",
+			   name, (unsigned long)turns,
 			   (unsigned long)(steps / turns));
 }

@@ -147,11 +147,11 @@ void step_say_passed(struct writer_state *state, uint64_t steps)
 	if (state->is_live)
 		log_say("the buffer held no more: the schedule begins after "
 			"the first "
-			"%lu steps (TRACEPROF_BUFFER_MB)",
+			"%lu {step|steps} (TRACEPROF_BUFFER_MB)",
 			(unsigned long)steps);
 	session_note(state->session,
-		     "the first %lu steps were past when the step was known: "
-		     "the schedule begins after them",
+		     "the first %lu {step was|steps were} past when the step "
+		     "was known: the schedule begins after that",
 		     (unsigned long)steps);
 }
 
@@ -277,9 +277,9 @@ static bool add_rounds(const struct step_marks *stream,
 	const size_t len = strlen(text);
 
 	if (each)
-		log_format(text + len, bytes - len, " or %s/%lu (%lu steps)",
-			   setting, (unsigned long)each,
-			   (unsigned long)(steps / each));
+		log_format(text + len, bytes - len,
+			   " or %s/%lu (%lu {step|steps})", setting,
+			   (unsigned long)each, (unsigned long)(steps / each));
 	else if (is_run(stream, site))
 		log_format(text + len, bytes - len, " or %s/N (each Nth)",
 			   setting);
@@ -323,7 +323,7 @@ static void add_likeliest(struct writer_state *state, struct step_marks *stream,
 			log_format(text + len, bytes - len, "/%lu",
 				   (unsigned long)each);
 		len = strlen(text);
-		log_format(text + len, bytes - len, " (%lu steps)",
+		log_format(text + len, bytes - len, " (%lu {step|steps})",
 			   (unsigned long)(steps / each));
 		if (!are_levels && !said &&
 		    add_rounds(stream, &found[i], setting[said], steps, text,

@@ -83,6 +83,18 @@ static void test_decimals_as_printf(void **state)
 	assert_string_equal(given, "huge");
 }
 
+static void test_one_and_many(void **state)
+{
+	char text[80];
+
+	(void)state;
+	log_format(text, sizeof(text),
+		   "%lu {call was|calls were} of %d {one|many}", 1ul, 2);
+	assert_string_equal(text, "1 call was of 2 many");
+	log_format(text, sizeof(text), "%d {call|calls}, %u {|s}, {b", -1, 1u);
+	assert_string_equal(text, "-1 calls, 1 , {b");
+}
+
 static void test_long_text_is_cut_and_terminated(void **state)
 {
 	char text[8];
@@ -354,6 +366,7 @@ int main(void)
 		cmocka_unit_test(test_texts_as_printf),
 		cmocka_unit_test(test_times_have_a_unit),
 		cmocka_unit_test(test_decimals_as_printf),
+		cmocka_unit_test(test_one_and_many),
 		cmocka_unit_test(test_long_text_is_cut_and_terminated),
 		cmocka_unit_test(test_at_most_five_lines),
 		cmocka_unit_test(test_quiet_keeps_trouble),

@@ -109,6 +109,40 @@ static void events_and_calls(void **state)
 	says("", "7 calls missed that came inside of others");
 }
 
+/* One of each, as a person would write it. */
+static void one_is_no_plural(void **state)
+{
+	(void)state;
+	begin();
+	done.seen = done.written = 1;
+	done.dropped = 1;
+	done.past_max = 1;
+	done.thinned = 1;
+	store_relaxed(&session->head->unrecorded_calls, 1);
+	close_run(0);
+	expect("wrote a.trace (1 event, 2 LOST, ");
+	expect("1 event found no room");
+	expect("to be recorded (1 call)");
+	expect("1 event came past TRACEPROF_MAX_MB");
+	expect("1 call was thinned by TRACEPROF_MAX_OVERHEAD");
+	fixture_end(session);
+	begin();
+	store_relaxed(&session->head->gpu.missing_kernels, 1);
+	session->head->gpu.unknown_captures = 1;
+	session->head->gpu.unpaired = 1;
+	store_relaxed(&session->head->unfollowed_calls, 1);
+	store_relaxed(&session->head->unrecorded_calls, 1);
+	close_run(0);
+	expect("1 launch lacks kernels");
+	expect("1 launch may have gone");
+	expect("1 call of CUDA's driver may be drawn beside what called it");
+	expect("1 call could not be followed");
+	fixture_end(session);
+	begin();
+	store_relaxed(&session->head->missed_calls, 1);
+	says("", "1 call missed that came inside of others");
+}
+
 static void records_of_a_gpu(void **state)
 {
 	struct gpu_state *gpu;
@@ -205,6 +239,7 @@ int main(int argc, char **argv)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(nothing_is_lost),
 		cmocka_unit_test(events_and_calls),
+		cmocka_unit_test(one_is_no_plural),
 		cmocka_unit_test(records_of_a_gpu),
 		cmocka_unit_test(what_is_not_known),
 		cmocka_unit_test(what_is_in_totals_alone),
