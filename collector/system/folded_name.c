@@ -74,6 +74,14 @@ static void keep_function(struct folding *folded, const char *arguments)
 	add(folded, arguments + start, end - start);
 }
 
+/* Rust's path of a trait's function begins with what it is a function of:
+ * <T as Trait>::function, module::<impl Trait for T>::function.  Without that
+ * one couldn't be told from another. */
+static bool is_path(const char *name, size_t at)
+{
+	return !at || name[at - 1] == '<' || !strncmp(name + at, "<impl ", 6);
+}
+
 static void fold(struct folding *folded, const char *name)
 {
 	const char *mark = strrchr(name, '[');
@@ -87,7 +95,8 @@ static void fold(struct folding *folded, const char *name)
 			depth--;
 		if (!depth)
 			add(folded, name + at, 1);
-		if (is_bracket && name[at] == '<' && !depth++)
+		if (is_bracket && name[at] == '<' &&
+		    (depth || !is_path(name, at)) && !depth++)
 			keep_function(folded, name + at + 1);
 	}
 	if (!depth)

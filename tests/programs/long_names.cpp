@@ -18,7 +18,7 @@ static double used()
 
 static volatile double sink;
 
-static void spin(double seconds)
+[[gnu::always_inline]] static inline void spin(double seconds)
 {
 	for (const double end = used() + seconds; used() < end;)
 		for (int i = 0; i < 10000; i++)

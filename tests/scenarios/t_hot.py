@@ -65,6 +65,9 @@ def test_functions_of_a_template_with_long_arguments_are_told_apart():
               if row["name"].startswith("work<")}
     expect_equal(sorted(shares), ["work<>::most", "work<>::rest"], "names")
     expect(abs(shares["work<>::most"] - 0.75) < 0.05, shares)
+    lines = harness.command("report", "--hot", "--lines", "--json", done.files[0]).stdout
+    expect(any(row["name"].startswith("work<>::most (long_names.cpp:")
+               for row in json.loads(lines)["functions"]) and "std::map" not in lines, lines)
     wholes = {one["args"]["function"] for one in done.trace.slices("work<>::*")}
     expect(wholes and all(len(whole) == 399 for whole in wholes), wholes)
 

@@ -7,6 +7,7 @@
 
 #include "tools/symbols/source_lines.h"
 #include "tools/util/memory.h"
+#include "tools/util/short_name.h"
 #include "tools/util/text_buffer.h"
 
 /* The functions of an address as names of the tree, outermost first. */
@@ -64,12 +65,13 @@ static void add_frame(struct hot_lines *lines, struct key_table *names,
 {
 	struct text_buffer *name = &lines->name;
 	const char *slash = strrchr(frame->file, '/');
+	const char *whole = frame->function
+				    ? frame->function
+				    : key_table_key(names, function, NULL);
 
 	text_buffer_cut(name, 0);
 	text_buffer_format(name, "%s (%s:%d)",
-			   frame->function
-				   ? frame->function
-				   : key_table_key(names, function, NULL),
+			   folded_name(whole, FOLDED_NAME_WHOLE).text,
 			   slash ? slash + 1 : frame->file, frame->line);
 	line->name[line->count++] =
 		key_table_number(names, name->data, name->len);

@@ -6,6 +6,7 @@
 #include "tools/symbols/source_names.h"
 #include "tools/symbols/source_scopes.h"
 #include "tools/util/memory.h"
+#include "tools/util/short_name.h"
 #include "tools/util/text_buffer.h"
 #include "writer/state/naming.h"
 #include <stdio.h>
@@ -18,7 +19,8 @@
 #include <elfutils/libdw.h>
 #include <elfutils/libdwfl.h>
 
-#define NAME_BYTES 512
+#define NAME_BYTES  512	 /* of what is kept whole */
+#define WHOLE_BYTES 4096 /* of what is folded then */
 
 struct module {
 	char *path, *build_id;
@@ -156,21 +158,28 @@ static void open_module(const struct source_finder *finder,
 	module->is_missing = !strstr(module->name, "vdso");
 }
 
+/* A name of so many arguments that the function isn't among its first bytes is
+ * folded. */
+static const char *keep_tidy(struct source_finder *finder, const char *name)
+{
+	char text[WHOLE_BYTES];
+
+	if (naming_tidy(name, strlen(name), text, sizeof(text)) < NAME_BYTES)
+		return keep(finder, text);
+	return keep(finder, folded_name(text, FOLDED_NAME_WHOLE).text);
+}
+
 /* What a function is called in the source, or NULL. */
 static const char *function_of(struct source_finder *finder, Dwarf_Die *die)
 {
 	Dwarf_Attribute attribute;
 	const char *name;
-	char text[NAME_BYTES];
 
 	name = dwarf_formstring(
 		dwarf_attr_integrate(die, DW_AT_linkage_name, &attribute));
 	if (!name)
 		name = dwarf_diename(die);
-	if (!name)
-		return NULL;
-	naming_tidy(name, strlen(name), text, sizeof(text));
-	return keep(finder, text);
+	return name ? keep_tidy(finder, name) : NULL;
 }
 
 static bool is_function(Dwarf_Die *die)
@@ -241,7 +250,6 @@ static size_t find_in(struct source_finder *finder, struct module *in,
 	Dwarf_Die unit;
 	Dwarf_Die *scopes = NULL;
 	const char *name;
-	char text[NAME_BYTES];
 	size_t found = 0;
 	bool has_unit;
 	int count;
@@ -261,8 +269,7 @@ static size_t find_in(struct source_finder *finder, struct module *in,
 		name = source_names_find(&in->names, in->found, address);
 		if (!name)
 			return 0;
-		naming_tidy(name, strlen(name), text, sizeof(text));
-		frames[0].function = keep(finder, text);
+		frames[0].function = keep_tidy(finder, name);
 		found = 1;
 	}
 	if (has_unit)

@@ -36,6 +36,29 @@ static void template_arguments_are_folded(void **state)
 		     "[clone .part]");
 }
 
+static void what_rusts_function_is_of_is_kept(void **state)
+{
+	(void)state;
+	expect_short("<&polars_core::frame::group_by_threaded_slice<u64, "
+		     "&[u64]>::{closure#0} as core::ops::function::FnMut<("
+		     "usize,)>>::call_mut",
+		     "<&polars_core::frame::group_by_threaded_slice<>::"
+		     "{closure#0} as core::ops::function::FnMut<>>::call_mut");
+	expect_short(
+		"<<alloc::vec::Vec<core::option::Option<u64>> as a::B>::C "
+		"as core::iter::Iterator<core::option::Option<u64>>>::next",
+		"<<alloc::vec::Vec<> as a::B>::C as "
+		"core::iter::Iterator<>>::next");
+	expect_short("core::iter::range::<impl core::iter::Iterator for "
+		     "core::ops::range::Range<core::num::Wrapping<u64>>>::next",
+		     "core::iter::range::<impl core::iter::Iterator for "
+		     "core::ops::range::Range<>>::next");
+	expect_short("rayon::iter::plumbing::bridge_producer_consumer::helper::"
+		     "<rayon::slice::IterProducer<u64>, rayon::X>",
+		     "rayon::iter::plumbing::bridge_producer_consumer::helper::"
+		     "<>");
+}
+
 static void the_function_of_a_lambda_is_kept(void **state)
 {
 	(void)state;
@@ -110,6 +133,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(short_names_stay_whole),
 		cmocka_unit_test(template_arguments_are_folded),
+		cmocka_unit_test(what_rusts_function_is_of_is_kept),
 		cmocka_unit_test(the_function_of_a_lambda_is_kept),
 		cmocka_unit_test(cythons_names_are_those_of_the_source),
 		cmocka_unit_test(what_is_too_long_is_cut_at_a_part),
