@@ -22,6 +22,32 @@ def test_a_first_thread_that_does_next_to_nothing_is_not_judged():
         expect_equal("thread 701 (works most):" in said, judges == 701, said)
 
 
+def test_an_idle_program_is_judged_by_its_first_thread():
+    """memcached's: 30 ms of work in 3 s were most of a thread that looks after old
+    entries, and its sleep was what to mend."""
+    for work_us, judges in ((100, 700), (3000, 701)):
+        events = threads_(700, 701) + [
+            slice_("wait: epoll_wait", 0, 10000, cat="wait"), sampled(700, 10, 10),
+            sampled(701, 0, work_us),
+            slice_("wait: usleep", work_us, 10000 - work_us, 701, cat="wait")]
+        said = command("report", made(events, {"cpus": 4, "options": {"SAMPLE": "499"}})).stdout
+        expect_equal("thread 701 (works most):" in said, judges == 701, said)
+
+
+def test_a_run_is_not_judged_by_its_end():
+    """nginx's first process sleeps where nobody sees it, until it is told to end:
+    4 ms of 5 s were the run, and what it sent there 87 % of it."""
+    end = slice_("PyTorch Profiler (0)", 1000, 99000, "PyTorch Profiler", "Trace", "Spans")
+    for start_us, is_whole in ((95000, True), (20000, False)):
+        found = judged(made(threads_(700) + [
+            slice_("wait: sendmsg", start_us, 4000, cat="wait"), end],
+            {"options": {"SAMPLE": "499"}}))
+        parts = found["step"]["split_ns"]
+        expect_equal(sum(parts.values()), 1000 * (100000 - (1000 if is_whole else start_us)), parts)
+        expect_equal([one["rule"] for one in found["findings"]],
+                     [] if is_whole else ["exposed-comm"], found)
+
+
 def test_threads_of_a_batch_are_what_their_joiner_waits_for():
     """None of them tells of the run; of one that lives through most of it its own
     time does."""

@@ -22,6 +22,8 @@
 #define LAUNCH_GAP_NS  50000
 /* Another thread is judged where it works so many times as long. */
 #define WORKER_MIN     2
+/* And for so much of the time: one part in so many. */
+#define WORK_MIN_PART  50
 /* Without samples, where what is recorded of it takes so many times as long:
  * the first one may do other work, of which nothing is recorded. */
 #define RECORDED_MIN   10
@@ -450,6 +452,9 @@ static void prefer_worker(struct split *split, struct timeline *timeline)
 				  work_of_thread(timeline, chosen, &life_ns)
 			: RECORDED_MIN * recorded_of_thread(timeline, chosen);
 
+	/* Of an idle program nobody works; its first thread waits for work. */
+	if (is_sampled && most_ns < split->all_ns / WORK_MIN_PART)
+		most_ns = split->all_ns / WORK_MIN_PART;
 	/* Else nobody knows what the others did meanwhile. */
 	if (!is_sampled && most_ns < split->all_ns / 2)
 		most_ns = split->all_ns / 2;

@@ -399,6 +399,18 @@ static bool has_slept(const struct verdict_facts *facts)
 	       metadata->ran_ns < facts->wall_ns / 2;
 }
 
+/* Samples were taken from the start on, and the first slice of all lies behind
+ * the middle of the recording: what comes before is no start. */
+static bool is_end_alone(const struct timeline *timeline,
+			 const struct trace_metadata *metadata)
+{
+	return metadata->sample > 0 && timeline->end_ns > timeline->start_ns &&
+	       timeline->began_ns && !timeline->step_count &&
+	       !timeline_is_part(timeline) &&
+	       timeline->start_ns - timeline->began_ns >
+		       (timeline->recorded_ns - timeline->began_ns) / 2;
+}
+
 void verdict_make(struct verdict *verdict, struct timeline *timeline,
 		  const struct trace_metadata *metadata,
 		  const struct trace_sampled *sampled,
@@ -407,6 +419,8 @@ void verdict_make(struct verdict *verdict, struct timeline *timeline,
 	struct verdict_facts *facts = &verdict->facts;
 	double judged = 0, uneven = 0;
 
+	if (is_end_alone(timeline, metadata))
+		timeline->start_ns = timeline->began_ns;
 	*verdict = (struct verdict){
 		.facts = {.timeline = timeline,
 			  .metadata = metadata,
