@@ -139,12 +139,15 @@ void steps_start(struct session *session, uint64_t ticks)
 	if (steps_parse(session->head->options.step, &marker, why, sizeof(why)))
 		log_trouble("%s", why);
 	schedule_from_options(&session->head->options, &schedule);
+	/* The program's calls begin steps there, too, but no window. */
+	schedule.always |= marker.source == STEP_MANUAL;
 	timer_thread = NULL;
 	timer_next_ns = 0;
 	memset(&work, 0, sizeof(work));
 	missed_cycle = -1;
 	is_cut = false;
-	store_relaxed(&source, marker.source);
+	store_relaxed(&source,
+		      marker.source == STEP_MANUAL ? STEP_API : marker.source);
 	start_flight(session);
 	if (session->head->flight.is_on)
 		gate_record(true);

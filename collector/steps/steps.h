@@ -15,7 +15,7 @@
 enum step_source {
 	STEP_AUTO, /* found by the writer, until the program says */
 	STEP_API,
-	STEP_MANUAL, /* windows by traceprof_start() alone */
+	STEP_MANUAL, /* as STEP_API, windows by traceprof_start() alone */
 	STEP_TIME,
 	STEP_OMP,
 	STEP_NVTX,   /* a range or mark, by its name */

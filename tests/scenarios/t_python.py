@@ -63,6 +63,22 @@ def test_steps_and_a_schedule():
                  ["batch 2", "batch 3"], "scopes")
 
 
+def test_windows_by_hand_have_their_steps():
+    """As torch.profiler's have, whatever lies between."""
+    code = ("import traceprof\n"
+            "with traceprof.profile(schedule=traceprof.schedule(wait=1, warmup=1, active=3,\n"
+            "                       repeat=2)) as prof:\n"
+            "    for _ in range(12):\n"
+            "        with traceprof.scope('inner'): sum(range(20000))\n"
+            "        prof.step()\n")
+    for step, windows in (("manual", [[2, 3, 4], [7, 8, 9]]),
+                          ("manual/2", [[1, 2], [4]])):
+        run = traced(sys.executable, "-c", code, env=PATH | {"TRACEPROF_STEP": step,
+                                                             "TRACEPROF_WAIT": "1"})
+        expect_equal([trace.steps() for trace in run.traces], windows, step)
+        expect_equal([len(trace.slices("inner")) for trace in run.traces], [3, 3], step)
+
+
 def test_without_the_library_one_line_says_so():
     code = ("import traceprof\n"
             "for _ in range(3):\n"
