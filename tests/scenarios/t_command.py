@@ -106,6 +106,22 @@ def test_a_shell_that_waits_is_not_judged():
     expect("Verdict: 400 steps" in done.stderr, done.stderr)
 
 
+def test_of_ranks_the_first_one_is_judged():
+    """Whatever their launcher does beside them, or another rank has more of."""
+    launch = ("import os, subprocess, sys, time\n"
+              "ranks = [subprocess.Popen(sys.argv[1:2] + [turns], stdout=subprocess.DEVNULL,\n"
+              "                          env=os.environ | {'RANK': str(rank)})\n"
+              "         for rank, turns in enumerate(('60', '90'))]\n"
+              "for _ in range(200): time.sleep(0.001)\n"
+              "for one in ranks: one.wait()\n"
+              "sum(range(20000000))")
+    done = record("--sample=99", "--verdict=1", "--exit-ms=60000", "--", sys.executable,
+                  "-S", "-E", "-c", launch, program("mesh"))
+    expect_equal((done.status, len(done.files)), (0, 3), done.stderr)
+    expect(re.search(r"of the ranks the first one is judged, \S+_rank0\.\S+:", done.stderr)
+           and "Verdict: 60 steps" in done.stderr, done.stderr)
+
+
 def test_a_launcher_that_waits_often_is_not_judged():
     """It has as many events as what it began, and works a quarter of it at most."""
     work = "import time\nwhile time.process_time() < 3: pass"

@@ -317,6 +317,30 @@ bool fresh_files_did_little(const struct fresh_files *files, pid_t pid)
 		worked_little(own, largest));
 }
 
+pid_t fresh_files_first_rank(const struct fresh_files *files, pid_t pid)
+{
+	char own[PATH_MAX];
+	long long newest = -1;
+	pid_t first = 0;
+
+	if (fresh_files_last(files, pid, own) &&
+	    (strstr(own, "_rank") ||
+	     account_of(own, "\"step\":{", "\"drawn\":")))
+		return 0;
+	for (size_t at = 0; at < files->files.count; at++) {
+		const struct fresh_file *file =
+			key_table_row(&files->files, at);
+		const char *name = key_table_key(&files->files, at, NULL);
+
+		if (file->is_old || !strstr(name, "_rank0.") ||
+		    time_of(name) <= newest)
+			continue;
+		newest = time_of(name);
+		first = owner_of(name);
+	}
+	return first;
+}
+
 void fresh_files_end(struct fresh_files *files)
 {
 	for (size_t at = 0; at < files->files.count; at++) {

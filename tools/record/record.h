@@ -71,6 +71,10 @@ unsigned int fresh_files_largest(const struct fresh_files *files,
  * while it waits. */
 bool fresh_files_did_little(const struct fresh_files *files, pid_t pid);
 
+/* Of the ranks that were started last the first one, where this process is none
+ * itself and has no steps, as mpirun; 0 there are none. */
+pid_t fresh_files_first_rank(const struct fresh_files *files, pid_t pid);
+
 /* Waits for the commands and frees. */
 void fresh_files_end(struct fresh_files *files);
 

@@ -196,10 +196,19 @@ static void judge(const char *path)
 
 static void say_verdict(struct fresh_files *files, pid_t pid)
 {
+	const pid_t rank = fresh_files_first_rank(files, pid);
 	char path[PATH_MAX];
 	unsigned int others;
 	bool is_last;
 
+	if (rank && fresh_files_fullest(files, rank, path, &is_last)) {
+		fprintf(stderr,
+			"traceprof record: of the ranks the first one is "
+			"judged, %s:\n",
+			path);
+		judge(path);
+		return;
+	}
 	if (!fresh_files_last(files, pid, path) ||
 	    fresh_files_did_little(files, pid)) {
 		others = fresh_files_largest(files, path);
