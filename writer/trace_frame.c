@@ -13,6 +13,7 @@
 #include "writer/gpu/gpu_tail.h"
 #include "writer/steps/step_finder.h"
 #include "writer/text/schema.h"
+#include "writer/window_trace.h"
 #include "writer/draw/task_sums.h"
 #include <sched.h>
 #include <string.h>
@@ -384,8 +385,11 @@ static void window(struct json *json, struct writer_state *state)
 static void counted(struct json *json, struct writer_state *state,
 		    uint64_t end_ns)
 {
+	const uint64_t part = window_trace_part(state);
 	struct account_window own;
 
+	if (part)
+		json_pair_u64(json, "part", part);
 	if (!account_window(state, end_ns, &own))
 		return;
 	json_raw(json, ",\"window\":{\"heap_calls\":");

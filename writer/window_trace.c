@@ -44,6 +44,13 @@ static bool has_parts(const struct writer_state *state)
 	return schedule.always && !head->flight.is_on && !state->window;
 }
 
+uint64_t window_trace_part(const struct writer_state *state)
+{
+	return state->file.file_index > 1 && has_parts(state)
+		       ? state->file.file_index
+		       : 0;
+}
+
 /* "<folder>/<host>_<pid>[_rank<r>][_flight<n>][.part<n>].<unix ns>.pt.trace.json
  * [.gz]"; the numbers are that of a dump of the flight recorder, counted from 1,
  * and of a part, from 2. */

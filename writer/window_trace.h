@@ -25,6 +25,10 @@ int window_trace_checkpoint(struct writer_state *state);
  * checkpoint must follow.  0 or -errno. */
 int window_trace_next(struct writer_state *state);
 
+/* Which part of a recording of several files is written: 2 for the second one,
+ * 0 for the first, and for a schedule's windows. */
+uint64_t window_trace_part(const struct writer_state *state);
+
 /* Writes the last tail and closes.  The window's end must be known. */
 int window_trace_finish(struct writer_state *state, bool is_last);
 

@@ -76,6 +76,17 @@ for i in range(%d):
 """
 
 
+def test_a_part_is_not_judged_by_what_the_run_was():
+    """Its sums are those of the run until then."""
+    run = python(SCOPES % 40000, max_mb=1, max_parts=64, malloc="off", step="api")
+    last = run.traces[-1]
+    expect_equal([trace.meta.get("part", 1) for trace in run.traces],
+                 list(range(1, len(run.traces) + 1)), "numbers")
+    said = " ".join(command("report", "--verdict", last.path).stdout.split())
+    expect(f"so this is of part {last.meta['part']} of the recording, " in said
+           and "own-cost" not in said, said)
+
+
 def test_each_part_has_its_own_steps():
     """They had all been drawn in the last one, beside the little that it holds: the
     verdict called the rest of the run host code."""
@@ -114,7 +125,7 @@ def test_steps_of_parts_that_are_closed_are_not_drawn():
                  max_overhead=0)
     traces, _ = check_parts(run)
     late = sum(int(found.group(1)) for note in traces[-1].meta["notes"]
-               if (found := re.match(r"(\d+) steps lie in parts that were closed", note)))
+               if (found := re.match(r"(\d+) steps? lies? in parts that were closed", note)))
     steps = [number for trace in traces for number in trace.steps()]
     expect_equal(steps, list(range(late, 30)), run.stderr)
 

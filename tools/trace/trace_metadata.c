@@ -105,6 +105,7 @@ static const struct {
 	{"gpu.dropped_records", FIELD(dropped_records), ENTRY_INTEGER},
 	{"gpu.lost_buffers", FIELD(lost_buffers), ENTRY_INTEGER},
 	{"detail_ended", FIELD(detail_ended_ns), ENTRY_TIME},
+	{"part", FIELD(part), ENTRY_INTEGER},
 	{"python.ended", FIELD(python_ended_ns), ENTRY_TIME},
 	{"heap.small_blocks_ended", FIELD(small_blocks_ended_ns), ENTRY_TIME},
 };
@@ -279,7 +280,7 @@ double trace_metadata_others(const struct trace_metadata *metadata)
 struct trace_sums trace_metadata_own(const struct trace_metadata *metadata)
 {
 	if (metadata->schedule > 0 || metadata->is_by_hand ||
-	    metadata->outside > 0)
+	    metadata->outside > 0 || metadata->part > 0)
 		return metadata->window;
 	return (struct trace_sums){.heap_calls = metadata->heap_calls,
 				   .heap_bytes = metadata->heap_bytes,

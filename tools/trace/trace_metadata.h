@@ -80,6 +80,7 @@ struct trace_metadata {
 	int64_t cpu_limit_percent;	  /* by a cgroup, -1 none */
 	struct trace_tasks tasks;
 	struct trace_sums window; /* of this file's window alone */
+	int64_t part;		  /* of a run's files, from the 2nd on */
 	int64_t gpu_missing;	  /* records of a GPU that came to nothing */
 	int64_t without_time, dropped_records, lost_buffers; /* its parts */
 	bool is_cupti; /* a GPU's work is recorded */

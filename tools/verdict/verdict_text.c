@@ -151,7 +151,8 @@ static unsigned int add_step(struct text_buffer *lines,
 	const struct split *split = &verdict->facts.split;
 	const struct timeline *timeline = verdict->facts.timeline;
 	const double covered = verdict_covered(verdict);
-	char thread[100] = "", part[80] = "", last[80] = "";
+	const int64_t number = verdict->facts.metadata->part;
+	char thread[100] = "", part[80] = "", last[80] = "", of[40] = "";
 
 	if (split->is_busiest)
 		say_lane(&verdict->facts, thread, sizeof(thread),
@@ -164,12 +165,16 @@ static unsigned int add_step(struct text_buffer *lines,
 			 quantity_time((double)(timeline->recorded_ns -
 						timeline->began_ns))
 				 .text);
+	if (number > 0)
+		snprintf(of, sizeof(of), "part %" PRId64 " of the ", number);
 	if (!split->has_steps)
 		return add_line(lines, 2, columns,
 				"Verdict: no steps (turns of a main loop) were "
 				"found or marked (TRACEPROF_STEP), so this is "
-				"of the %s, %s%s%s%s:",
+				"of %s%s, %s%s%s%s:",
+				number > 0 ? of : "the ",
 				split->is_training ? "training"
+				: number > 0	   ? "recording"
 				: part[0]	   ? "recording from its first "
 						     "slice on"
 						   : "whole recording",
