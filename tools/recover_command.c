@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "tools/util/command.h"
+#include "tools/util/numbers.h"
 #include "tools/record/settings.h"
 #include "writer/recovery.h"
 
@@ -45,9 +46,10 @@ static void say(const char *path, int error,
 		return;
 	}
 	if (!error) {
-		printf("%s: %llu events, %llu of them from memory, %llu "
+		printf("%s: %llu event%s, %llu of them from memory, %llu "
 		       "dropped\n",
 		       result->path, (unsigned long long)result->events,
+		       plural((int64_t)result->events),
 		       (unsigned long long)result->recovered,
 		       (unsigned long long)result->dropped);
 		return;

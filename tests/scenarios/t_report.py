@@ -307,7 +307,7 @@ def test_a_schedule_without_a_step_is_said_first():
                  "The schedule missed 2 of its windows: writing was too slow.")
     for quiet in (second_line(none), second_line(none | {"first": 3, "last": 4}, WAIT="3"),
                   second_line(none | {"name": "by hand"}, WAIT="3")):
-        expect(quiet.startswith("1 events"), quiet)
+        expect(quiet.startswith("1 event"), quiet)
 
 
 def test_odd_names_stay_on_their_line():

@@ -145,6 +145,12 @@ def test_a_file_says_how_long_its_program_had_run():
 def test_one_step_has_no_median():
     said = command("report", "--verdict", made([step_(0, 0, 1000)])).stdout
     expect("Verdict: 1 step, 1.000 ms:" in said, said)
+    ours = {"heap": {"calls": 1, "bytes": 8, "frees": 1, "peak_bytes": 8,
+                     "live_bytes": 0}, "events": {"missed_calls": 1}}
+    said = command("report", made([step_(0, 0, 1000)], ours)).stdout
+    expect("\n1 event, 1.000 ms" in said, said)
+    expect("Heap: 1 allocation of 8 B while recorded, 1 free," in said, said)
+    expect("Not recorded: 1 call that came" in said, said)
 
 
 def test_who_waits_for_a_message_may_train_nothing():

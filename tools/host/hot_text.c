@@ -151,9 +151,9 @@ void hot_print(const struct hot *hot, size_t top, bool is_compared, FILE *out)
 	if (is_compared)
 		fprintf(out, "before: %s; after: ",
 			quantity_time((double)hot->nodes[0].before_ns).text);
-	fprintf(out, "%s of processor time in %lld samples\n",
+	fprintf(out, "%s of processor time in %lld sample%s\n",
 		quantity_time((double)hot->nodes[0].total_ns).text,
-		(long long)samples);
+		(long long)samples, plural(samples));
 	if (!is_compared) {
 		print_unsampled(hot, out);
 		print_phases(hot, out);

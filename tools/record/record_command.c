@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 #include "tools/util/command.h"
+#include "tools/util/numbers.h"
 #include "tools/record/library.h"
 #include "tools/record/record.h"
 #include "tools/record/settings.h"
@@ -119,9 +120,10 @@ static void say_recovered(const char *path, int error,
 					 : strerror(-error));
 	else
 		fprintf(stderr,
-			"traceprof record: recovered %s (%llu events, %llu of "
+			"traceprof record: recovered %s (%llu event%s, %llu of "
 			"them from memory)\n",
 			result->path, (unsigned long long)result->events,
+			plural((int64_t)result->events),
 			(unsigned long long)result->recovered);
 }
 

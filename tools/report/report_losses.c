@@ -175,21 +175,24 @@ static void print_calls(const struct trace_metadata *account, FILE *out)
 
 	if (others > 0)
 		text_wrap_print(out, 2,
-				"\nLosses: %" PRId64 " calls left no event: of "
+				"\nLosses: %" PRId64
+				" call%s left no event: of "
 				"threads without room, or nested too deep\n",
-				others);
+				others, plural(others));
 	if (account->held_up_calls > 0)
 		text_wrap_print(out, 2,
-				"\nLosses: %" PRId64 " calls came while the "
+				"\nLosses: %" PRId64 " call%s came while the "
 				"start of the recording was held up\n",
-				account->held_up_calls);
+				account->held_up_calls,
+				plural(account->held_up_calls));
 	if (account->missed_calls > 0)
 		text_wrap_print(
 			out, 2,
-			"\nNot recorded: %" PRId64 " calls that came inside of "
+			"\nNot recorded: %" PRId64
+			" call%s that came inside of "
 			"others, of signal handlers or the loader, or of "
 			"threads at their end\n",
-			account->missed_calls);
+			account->missed_calls, plural(account->missed_calls));
 }
 
 void report_print_losses(const struct report *report, FILE *out)

@@ -69,8 +69,9 @@ static void print_head(const struct report *report, FILE *out)
 	fprintf(out, "%s\n", report->file);
 	if (report->warning)
 		text_wrap_print(out, 2, "%s\n", report->warning);
-	text_wrap_print(out, 2, "%" PRIu64 " events, %s\n",
+	text_wrap_print(out, 2, "%" PRIu64 " event%s, %s\n",
 			report->facts.events,
+			plural((int64_t)report->facts.events),
 			quantity_time((double)report_wall_ns(report)).text);
 	for (size_t at = 0; at < report->note_count; at++)
 		text_wrap_print(out, 2, "note: %s\n", report->notes[at]);
@@ -388,22 +389,24 @@ static void print_heap(const struct report *report, FILE *out)
 	const struct report_memory *events = &report->heap_events;
 	const struct trace_metadata *heap = &report->metadata;
 	const bool knows_before = heap->heap_calls_before >= 0;
+	const int64_t calls =
+		heap->heap_calls + (knows_before ? heap->heap_calls_before : 0);
+	const int64_t frees =
+		heap->heap_frees + (knows_before ? heap->heap_frees_before : 0);
 
 	if (heap->heap_calls >= 0)
 		text_wrap_print(
 			out, 2,
-			"\nHeap: %" PRId64 " allocations of %s %s, %" PRId64
-			" frees,\n  peak %s, live at the end %s\n",
-			heap->heap_calls +
-				(knows_before ? heap->heap_calls_before : 0),
+			"\nHeap: %" PRId64 " allocation%s of %s %s, %" PRId64
+			" free%s,\n  peak %s, live at the end %s\n",
+			calls, plural(calls),
 			quantity_bytes(
 				(double)heap->heap_bytes +
 				(knows_before ? (double)heap->heap_bytes_before
 					      : 0))
 				.text,
-			knows_before ? "in all" : "while recorded",
-			heap->heap_frees +
-				(knows_before ? heap->heap_frees_before : 0),
+			knows_before ? "in all" : "while recorded", frees,
+			plural(frees),
 			quantity_bytes((double)heap->heap_peak_bytes).text,
 			quantity_bytes((double)heap->heap_live_bytes).text);
 	if (heap->heap_asked_bytes >= 0)
@@ -418,18 +421,22 @@ static void print_heap(const struct report *report, FILE *out)
 		text_wrap_print(
 			out, 2,
 			"  before the recording: %" PRId64
-			" allocations of %s, %" PRId64 " frees\n",
+			" allocation%s of %s, %" PRId64 " free%s\n",
 			heap->heap_calls_before,
+			plural(heap->heap_calls_before),
 			quantity_bytes((double)heap->heap_bytes_before).text,
-			heap->heap_frees_before);
+			heap->heap_frees_before,
+			plural(heap->heap_frees_before));
 	if (events->allocs || events->frees)
 		text_wrap_print(
 			out, 2,
-			"%sHeap events: %" PRId64 " allocations of %s, %" PRId64
-			" frees of %s,\n  highest total %s\n",
+			"%sHeap events: %" PRId64
+			" allocation%s of %s, %" PRId64
+			" free%s of %s,\n  highest total %s\n",
 			heap->heap_calls >= 0 ? "" : "\n", events->allocs,
+			plural(events->allocs),
 			quantity_bytes((double)events->alloc_bytes).text,
-			events->frees,
+			events->frees, plural(events->frees),
 			quantity_bytes((double)events->free_bytes).text,
 			quantity_bytes((double)events->peak_bytes).text);
 	print_sampled(report, out);

@@ -50,6 +50,12 @@ struct quantity {
 	char text[32];
 };
 
+/* What is put to a word for that many of it: "1 event%s", "2 event%s". */
+static inline const char *plural(int64_t count)
+{
+	return count == 1 ? "" : "s";
+}
+
 struct quantity quantity_time(double ns);		   /* 1.234 ms */
 struct quantity quantity_bytes(double bytes);		   /* 12.5 MiB */
 struct quantity quantity_rate(double bytes, double ns);	   /* 20.97 GB/s */

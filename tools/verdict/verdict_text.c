@@ -511,8 +511,8 @@ static unsigned int add_cut(struct text_buffer *lines,
 		return 0;
 	return add_line(lines, 2, columns,
 			"but %" PRId64 " samples lie too deep for their "
-			"outermost callers to be known: lines of these took "
-			"more than that",
+			"outermost callers to be known: these took more than "
+			"that",
 			metadata->cut_stacks);
 }
 
