@@ -10,6 +10,7 @@ struct task_sums {
 	uint64_t rounds;
 	uint64_t wall_ns; /* of them */
 	uint64_t ran_ns, queued_ns;
+	uint64_t rest_ns; /* in which it didn't run, and may have waited */
 	uint64_t minor, major, voluntary, involuntary, migrations;
 };
 
@@ -48,17 +49,34 @@ static void add(struct task_sums *sums, const struct event *event,
 	sums->migrations += event->outlined_offset;
 }
 
+/* The kernel counts a wait for a core when it ends, so that a round may have
+ * what began before it, or before the window. */
+static void bound_wait(struct task_sums *sums, struct event *event,
+		       uint64_t wall_ns)
+{
+	sums->rest_ns += wall_ns - min_u64(event->task.ran_ns, wall_ns);
+	event->task.queued_ns = min_u64(event->task.queued_ns, sums->rest_ns);
+	sums->rest_ns -= event->task.queued_ns;
+}
+
 bool task_sums_take(struct writer_state *state, const struct event *event,
 		    struct event_span span)
 {
 	struct task_sums *sums = sums_of(state, event->extra);
+	const uint64_t wall_ns = span.end_ns - span.start_ns;
+	struct event bounded = *event, drawn;
 	bool is_drawn;
 
 	if (!sums)
 		return false;
-	is_drawn = task_json(state, event, span);
+	bound_wait(sums, &bounded, wall_ns);
+	drawn = bounded;
+	drawn.task.queued_ns =
+		min_u64(drawn.task.queued_ns,
+			wall_ns - min_u64(drawn.task.ran_ns, wall_ns));
+	is_drawn = task_json(state, &drawn, span);
 	if (is_drawn)
-		add(sums, event, span);
+		add(sums, &bounded, span);
 	if (window_file_is_due(state))
 		window_file_flush(state);
 	return is_drawn;

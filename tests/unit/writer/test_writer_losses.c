@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * test_writer_losses.c - what a file lacks is counted by its reason, one reason
- * at a time.
+ * at a time; and what the kernel has too much of isn't in it.
  */
 #include "tests/unit/sample_session.h"
 #include "writer/pass.h"
@@ -97,12 +97,54 @@ static void a_wait_of_a_thread_that_has_ended(void **state)
 		"\"waits\":{\"begun\":1,\"drawn\":0,\"outside\":0,\"lost\":1}");
 }
 
+static void round_of(struct thread *thread, uint64_t start, uint64_t ran_ns,
+		     uint64_t queued_ns)
+{
+	sample_push(&sample, thread,
+		    (struct event){.kind = EVENT_TASK_COUNTS,
+				   .extra = 1,
+				   .start_ticks = start,
+				   .end_ticks = start + 1000,
+				   .task = {.ran_ns = ran_ns,
+					    .queued_ns = queued_ns}});
+}
+
+/* The kernel counts a wait for a core when it ends, so a round may have what
+ * began before it: 300 ns of sleep, then a wait that ends in the second round,
+ * 900 ns long; of one of 5000 ns most lies before the window. */
+static void no_more_than_there_was_time_for(void **state)
+{
+	struct thread *thread;
+	const char *text;
+
+	(void)state;
+	begin();
+	store_relaxed(&sample.session->head->sampling.known, TASK_TIMES);
+	sample.session->head->sampling.period_ns = 2000000;
+	thread = sample_thread(&sample, 1);
+	round_of(thread, 1000, 500, 0);
+	round_of(thread, 2000, 600, 900);
+	round_of(thread, 3000, 500, 5000);
+	pass_run(&writer_state);
+	assert_int_equal(pass_finish(&writer_state, sample.zero + 100000), 0);
+	pass_end(&writer_state);
+	text = sample_text(&sample);
+	sample_assert_json(text);
+	assert_non_null(
+		strstr(text, "\"running %\":60,\"ready, no core %\":40"));
+	assert_non_null(
+		strstr(text, "\"running %\":50,\"ready, no core %\":50"));
+	assert_non_null(strstr(text, "\"ran_us\":1.600,\"ready_us\":1.400,"));
+	sample_end(&sample);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(names_that_found_no_place),
 		cmocka_unit_test(what_lies_before_its_window),
 		cmocka_unit_test(a_wait_of_a_thread_that_has_ended),
+		cmocka_unit_test(no_more_than_there_was_time_for),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
