@@ -171,6 +171,7 @@
 						int flags))		\
 	X(libc, LATE, waitpid,        pid_t,  (pid_t pid, int *status,	\
 					       int options))		\
+	X(libc, LATE, system,         int,    (const char *command))	\
 	X(libc, LATE, wait4,          pid_t,  (pid_t pid, int *status,	\
 					       int options, struct rusage *used)) \
 	X(libc, LATE, waitid,         int,    (idtype_t kind, id_t id,	\

@@ -17,6 +17,7 @@
 #include "preload/wait/file_io.h"
 #include "preload/wait/wakers.h"
 #include <errno.h>
+#include <stdlib.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
@@ -71,6 +72,7 @@
 	  (count, read_set, write_set, other, time, mask))		\
 	X(ssize_t, sendmsg, (int fd, const struct msghdr *message, int flags), \
 	  (fd, message, flags))						\
+	X(int, system, (const char *command), (command))		\
 	X(int, fsync, (int fd), (fd))					\
 	X(int, fdatasync, (int fd), (fd))
 

@@ -11,6 +11,7 @@
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
 #include <sys/select.h>
@@ -110,6 +111,8 @@ int main(void)
 	pid = child();
 	rc = waitid(P_PID, (id_t)pid, &info, WEXITED);
 	printf("waitid %d %d\n", rc, info.si_status);
+	fflush(stdout);
+	printf("system %d\n", system("sleep 0.02; exit 3"));
 	printf("pselect %d\n", pselect(0, NULL, NULL, NULL, &pause, NULL));
 	printf("sleep %u\n", sleep(1));
 	errno = 0;

@@ -403,7 +403,7 @@ def test_barriers_futexes_children_and_sockets():
         expect(found, f"no wait in {call}")
         return found
 
-    for call in ("sendmsg", "wait4", "waitid", "pselect"):
+    for call in ("sendmsg", "wait4", "waitid", "pselect", "system"):
         long(call)
     long("sleep", 900000)
     expect(long("pthread_barrier_wait")[0]["args"]["object"].startswith("0x"))

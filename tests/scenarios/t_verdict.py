@@ -370,8 +370,9 @@ def test_a_shell_waits_for_its_children():
                                slice_("work", 9900, 100), sampled(700, 9900, 100)]
     expect_equal(rules(made(unknown, ours)), [], "9 ms off the processor, 0.5 known")
     reads = slice_("wait: read (pipe or socket)", 8000, 1500)
-    path = made([slice_("wait: waitpid", 0, 8000), reads, slice_("work", 9500, 500)])
-    expect_equal(rules(path), [])
+    for wait in ("waitpid", "system"):
+        path = made([slice_(f"wait: {wait}", 0, 8000), reads, slice_("work", 9500, 500)])
+        expect_equal(rules(path), [], wait)
     expect_equal(rules(made([reads, slice_("work", 9500, 500)])), [])
 
 

@@ -500,7 +500,8 @@ static struct known_waits known_waits(const struct verdict_facts *facts)
 		if (timeline_name(timeline, span->name)->host != HOST_OFF ||
 		    !is_judged(facts, span->start_ns))
 			continue;
-		if (!strcmp(name, "wait: waitpid") || strstr(name, "(pipe") ||
+		if (!strcmp(name, "wait: waitpid") ||
+		    !strcmp(name, "wait: system") || strstr(name, "(pipe") ||
 		    !strcmp(name, "wait: GIL")) {
 			known.others_ns += ns;
 			continue;
