@@ -176,15 +176,40 @@ static void record_break(char *from, char *to)
 		record_gone(to, (size_t)(from - to), clock_ticks(), NULL);
 }
 
+/* A constructor that runs before ours may need memory of an allocator of the
+ * program's own. */
+static bool knows_break(void)
+{
+	return likely(real.brk && real.sbrk) ||
+	       (real_resolve() == REAL_READY && real.brk && real.sbrk);
+}
+
+/* For dlsym(), while the C library's are looked for; it is to know of that. */
+static _Atomic bool is_moved;
+
+static bool move_break(char *to)
+{
+	if ((char *)syscall(SYS_brk, to) != to) {
+		errno = ENOMEM;
+		return false;
+	}
+	store_relaxed(&is_moved, true);
+	return true;
+}
+
+static void tell_break(void)
+{
+	store_relaxed(&is_moved, false);
+	real.brk((void *)syscall(SYS_brk, NULL));
+}
+
 EXPORT int brk(void *to)
 {
 	char *was = NULL;
 	int result;
 
-	if (unlikely(!real.brk || !real.sbrk)) {
-		errno = ENOMEM;
-		return -1;
-	}
+	if (!knows_break())
+		return move_break(to) ? 0 : -1;
 	if (is_wanted())
 		was = real.sbrk(0);
 	result = real.brk(to);
@@ -197,10 +222,12 @@ EXPORT void *sbrk(intptr_t bytes)
 {
 	char *was;
 
-	if (unlikely(!real.sbrk)) {
-		errno = ENOMEM;
-		return (void *)-1;
+	if (!knows_break()) {
+		was = (char *)syscall(SYS_brk, NULL);
+		return !bytes || move_break(was + bytes) ? was : (void *)-1;
 	}
+	if (unlikely(load_relaxed(&is_moved)))
+		tell_break();
 	was = real.sbrk(bytes);
 	if (is_wanted() && was != (void *)-1)
 		record_break(was, was + bytes);

@@ -182,6 +182,19 @@ def test_program_with_its_own_allocator():
            run.trace.meta)
 
 
+def test_an_allocator_that_bears_nothing_before_main():
+    """As GCL's, in Maxima: a constructor before ours gets memory by it from sbrk(),
+    which we had not found yet, and it can't free what the loader says of a name
+    that isn't there."""
+    library = harness.compile_program("early_break.c", "-DLIBRARY", "-shared", "-fPIC",
+                                      name="libearly.so")
+    built = harness.compile_program("early_break.c", "-Wl,--no-as-needed", library,
+                                    name="early")
+    for env in ({}, {"TRACEPROF_MMAP": "1"}, {"TRACEPROF": "0"}, {"TRACEPROF_MALLOC": "all"}):
+        run = same(built, env=env)
+        expect_equal(run.stdout, "1\n0\n1\n", env)
+
+
 def expect_sizes(run, count, asked):
     """What an allocator rounds up to is no more than a quarter."""
     sizes = [abs(event["args"]["Bytes"]) for event in run.trace.memory()]
