@@ -19,13 +19,19 @@
 #include "collector/system/log.h"
 #include <string.h>
 
-#define SLOTS_MIN  1024u
-#define SLOTS_MAX  (512u * 1024)
-#define SLOT_BYTES 256u /* of the session, for each slot */
-#define PROBES_MAX 64
-#define PART	   4u
-#define HASH_A	   UINT64_C(0x9fb21c651e98df25)
-#define HASH_B	   UINT64_C(0x9e3779b97f4a7c15)
+/* A stack takes a part of a second in so many at most, and, once so many were
+ * timed, so many times the mean. */
+#define TIMED_PARTS 5000u
+#define TIMED_KNOWN 8u
+#define TIMED_TIMES 8u
+
+#define SLOTS_MIN   1024u
+#define SLOTS_MAX   (512u * 1024)
+#define SLOT_BYTES  256u /* of the session, for each slot */
+#define PROBES_MAX  64
+#define PART	    4u
+#define HASH_A	    UINT64_C(0x9fb21c651e98df25)
+#define HASH_B	    UINT64_C(0x9e3779b97f4a7c15)
 
 void stacks_start(struct session *session)
 {
@@ -221,6 +227,21 @@ size_t stacks_name(const struct session *session, uint64_t frame, char *text)
 	return log_format(text, STACK_NAME_BYTES, "%s(%u): %s", file,
 			  (uint32_t)(frame >> STACK_LINE_AT) & STACK_LINE_MAX,
 			  file + part + 1);
+}
+
+COLD void stacks_timed(struct session *session, uint64_t ticks)
+{
+	struct stack_table *table = &session->head->stacks;
+	const uint64_t second = clock_ticks_per_second(&session->head->clock);
+	const uint64_t timed = load_relaxed(&table->timed);
+	uint64_t most = second / TIMED_PARTS;
+
+	if (timed >= TIMED_KNOWN)
+		most = min_u64(most, TIMED_TIMES *
+					     load_relaxed(&table->timed_ticks) /
+					     timed);
+	add_relaxed(&table->timed, 1);
+	add_relaxed(&table->timed_ticks, min_u64(ticks, most));
 }
 
 const struct stack *stacks_find(const struct session *session, uint32_t id)

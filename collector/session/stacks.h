@@ -41,6 +41,11 @@ void stacks_start(struct session *session);
 uint32_t stacks_put(struct session *session, const uint64_t *frames,
 		    uint32_t count);
 
+/* One stack was taken in so much time.  A thread that loses its core meanwhile
+ * takes thousands of times as long, of which no more counts than a stack may
+ * take. */
+void stacks_timed(struct session *session, uint64_t ticks);
+
 static inline uint64_t stacks_named(uint32_t name, uint32_t line)
 {
 	return STACK_NAMED |

@@ -233,11 +233,8 @@ unwind_take(struct thread *thread, uint32_t ours)
 		return 0;
 	}
 	id = stacks_put(session, &frames[first], min_u32(count, wanted));
-	if (unlikely(is_timed)) {
-		add_relaxed(&session->head->stacks.timed, 1);
-		add_relaxed(&session->head->stacks.timed_ticks,
-			    clock_ticks() - start);
-	}
+	if (unlikely(is_timed))
+		stacks_timed(session, clock_ticks() - start);
 	return id;
 }
 

@@ -123,7 +123,7 @@ static void end(struct parts *parts, unsigned int late, unsigned int first,
 	assert_int_equal(parts->sample.session->head->windows.steps, all);
 	for (int i = 0; i < files; i++) {
 		assert_true(strstr(paths[i], ".part2.") == NULL || !late ||
-			    strstr(text[i], "1 step lies in parts that were"));
+			    strstr(text[i], "in parts that were closed"));
 		free(text[i]);
 	}
 	pass_end(&parts->writer);
