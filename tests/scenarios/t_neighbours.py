@@ -37,9 +37,10 @@ def expect_handed_over(run, before, sessions=1):
     trace, lines = run.trace, [line for line in run.own_lines if "CUPTI" in line]
     seen = names(trace)
     expect_equal((seen["before"], seen["profiled"]), (before, 0), "kernels")
-    expect(ROUNDS > seen["after"] > ROUNDS / 4, f"taken up again: {seen}")
+    # When we come by to take it up is left open: at once, or after a second.
+    expect(0 < seen["after"] <= ROUNDS, f"taken up again: {seen}")
     if sessions > 1:
-        expect(seen["between"] > ROUNDS / 4, f"between: {seen}")
+        expect(0 < seen["between"] <= ROUNDS, f"between: {seen}")
     expect_equal(len(lines), 1, run.stderr)
     expect("another profiler in the program uses CUPTI" in lines[0], lines)
     slices = trace.slices(SLICE, cat="overhead")
@@ -64,7 +65,7 @@ def test_calls_without_callbacks_lack_their_stacks():
     trace = profiled("old", "after", TRACEPROF_STACK="cuda").trace
     launches = trace.slices("cuLaunchKernel", cat="cuda_driver")
     bare = [call for call in launches if "stack" not in call["args"]]
-    expect(len(launches) - len(bare) >= LAUNCHES and len(bare) > ROUNDS / 4, len(bare))
+    expect(len(launches) - len(bare) >= LAUNCHES and bare, len(bare))
     expect(trace.meta["gpu"]["calls_without_stack"] >= len(bare), trace.meta["gpu"])
 
 
@@ -96,7 +97,7 @@ def test_a_profiler_that_takes_its_time():
         run = profiled(kind, "after", STALL_MS=700)
         seen = names(run.trace)
         expect_equal((seen["before"], seen["profiled"]), (LAUNCHES, 0), "kernels")
-        expect(seen["after"] > ROUNDS / 4, seen)
+        expect(seen["after"] > 0, seen)
 
 
 def test_a_profiler_that_waits_in_vain_for_us():
