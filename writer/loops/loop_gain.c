@@ -366,17 +366,21 @@ bool gain_is_other_way(const struct gain *gain)
 	       gain->ratio <= GAIN_FEW_WITHIN;
 }
 
+static bool is_few(const struct gain *gain, const struct loop_level *outer)
+{
+	return outer->turns < GAIN_MANY_TURNS && gain->sites <= GAIN_FEW_SITES;
+}
+
 /* A number that people choose from one report to the next; or so many that they
  * are an epoch, a fold or a restart, if those are few. */
 static bool is_chosen(const struct gain *gain, const struct loop_level *outer)
 {
 	const size_t turns = gain->usual;
-	const bool is_few =
-		outer->turns < GAIN_MANY_TURNS && gain->sites <= GAIN_FEW_SITES;
 
 	if (turns > MOST_BETWEEN)
-		return is_few;
-	return gain_is_round(turns) || (turns > TURNS_OF_FEW && is_few);
+		return is_few(gain, outer);
+	return gain_is_round(turns) ||
+	       (turns > TURNS_OF_FEW && is_few(gain, outer));
 }
 
 bool gain_may_be_report(const struct gain *gain, const struct loop_level *inner,
@@ -386,7 +390,9 @@ bool gain_may_be_report(const struct gain *gain, const struct loop_level *inner,
 	       !(gain->is_outside && gain->ratio <= GAIN_FEW_WITHIN) &&
 	       gain->sites <= inner->held && is_chosen(gain, outer) &&
 	       outer->length >= gain->usual * inner->length + gain->sites &&
-	       outer->length <= gain->usual * inner->length + 2 * gain->sites;
+	       (outer->length <=
+			gain->usual * inner->length + 2 * gain->sites ||
+		(is_few(gain, outer) && gain->usual > TURNS_OF_FEW));
 }
 
 bool gain_is_as_rich(const struct gain *gain, const struct loop_level *inner,

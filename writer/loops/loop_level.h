@@ -13,6 +13,8 @@
 #define LOOP_POOR_MASS	 0.96
 /* Turns without their marker, of a step. */
 #define LOOP_MISSED_MOST 1u
+/* Shares of marks that are alike. */
+#define LOOP_SAME_MASS	 0.005
 /* Of more turns than that the median is some of them's. */
 #define LOOP_SAMPLES	 63u
 
@@ -68,6 +70,26 @@ static inline bool loop_is_same(const struct loop_level *a,
 	const size_t less = min_u64(a->turns, b->turns);
 
 	return more - less <= 2 + more / 32;
+}
+
+/* Turns of a training, not those of an evaluation, too. */
+static inline bool loop_lacks_less(const struct loop_level *a,
+				   const struct loop_level *b)
+{
+	return (!a->missing && a->turns < b->turns && b->missing > 3) ||
+	       a->missing * 2 + b->turns / 32 + 1 < b->missing;
+}
+
+/* It holds more, or what it holds is more of its turns, or it turns more. */
+static inline bool loop_is_richer(const struct loop_level *a,
+				  const struct loop_level *b)
+{
+	if (a->held != b->held)
+		return a->held > b->held;
+	if (a->mass > b->mass + LOOP_SAME_MASS ||
+	    b->mass > a->mass + LOOP_SAME_MASS)
+		return a->mass > b->mass;
+	return a->turns > b->turns;
 }
 
 /* Whether a group is one; if so, fills in the candidate. */

@@ -33,7 +33,6 @@
 #define SHORT_LENGTH   5u
 /* Two loops side by side are of one kind if one isn't so many times smaller. */
 #define LESS_WORK      4u
-#define SAME_MASS      0.005
 
 static const unsigned int contexts[] = {0, 1, 2, 4, SEARCH_CONTEXT_MAX};
 
@@ -160,13 +159,6 @@ static struct gain gain_of(struct finder *finder,
 	return loop_gain(&finder->groups, &finder->scratch, inner, outer);
 }
 
-/* Turns of a training, not those of an evaluation, too. */
-static bool lacks_less(const struct loop_level *a, const struct loop_level *b)
-{
-	return (!a->missing && a->turns < b->turns && b->missing > 3) ||
-	       a->missing * 2 + b->turns / 32 + 1 < b->missing;
-}
-
 enum answer { ANSWER_NO, ANSWER_MAYBE, ANSWER_YES };
 
 /* A report that brings much may be a loop that was cut off. */
@@ -230,7 +222,7 @@ static enum answer compare(struct finder *finder,
 
 	if (gain->lost)
 		return ANSWER_NO;
-	if (gain->ratio < 1.5 && lacks_less(&outer->level, &inner->level))
+	if (gain->ratio < 1.5 && loop_lacks_less(&outer->level, &inner->level))
 		return ANSWER_YES;
 	if (!gain->sites &&
 	    !gain_is_a_little(gain, &inner->level, &outer->level))
@@ -326,8 +318,8 @@ static bool is_better_marker(const struct finder *finder,
 
 	if (a->held != b->held)
 		return a->held > b->held;
-	if (lacks_less(a, b) || lacks_less(b, a))
-		return lacks_less(a, b);
+	if (loop_lacks_less(a, b) || loop_lacks_less(b, a))
+		return loop_lacks_less(a, b);
 	if (a->missed != b->missed)
 		return a->missed < b->missed;
 	if (a->context != b->context)
@@ -438,6 +430,27 @@ static bool is_too_far(struct finder *finder, const struct loop_candidate *c,
 	return is_far;
 }
 
+/* Few turns that are reports of a level around the step, which was no better
+ * than it. */
+static bool is_report_of_another(struct finder *finder,
+				 const struct loop_candidate *c,
+				 const struct loop_candidate *step)
+{
+	for (size_t i = 0; i < finder->count; i++) {
+		const struct loop_candidate *within = &finder->candidates[i];
+
+		if (c->level.turns < GAIN_MANY_TURNS &&
+		    within->level.turns >= GAIN_MANY_TURNS &&
+		    !within->level.context && !loop_has_others(step, within) &&
+		    !loop_has_others(within, c) &&
+		    c->level.held <= within->level.held + GAIN_FEW_SITES &&
+		    within->level.held > step->level.held &&
+		    is_better(finder, within, c) == ANSWER_NO)
+			return true;
+	}
+	return false;
+}
+
 /* The next step outward from one: the nearest that is better.  But where
  * another better one is a loop of its own (a training, where the nearest is
  * what generates), the one that holds more. */
@@ -458,7 +471,9 @@ next_step(struct finder *finder, const struct loop_candidate *step,
 			continue;
 		switch (is_better(finder, best_marker(finder, step), next)) {
 		case ANSWER_YES:
-			if (!is_too_far(finder, next, step))
+			if (is_report_of_another(finder, next, step))
+				finder->doubt = step;
+			else if (!is_too_far(finder, next, step))
 				better = next;
 			break;
 		case ANSWER_MAYBE:
@@ -486,15 +501,6 @@ static const struct loop_candidate *walk(struct finder *finder,
 	return step;
 }
 
-static bool is_richer(const struct loop_level *a, const struct loop_level *b)
-{
-	if (a->held != b->held)
-		return a->held > b->held;
-	if (a->mass > b->mass + SAME_MASS || b->mass > a->mass + SAME_MASS)
-		return a->mass > b->mass;
-	return a->turns > b->turns;
-}
-
 /* What generates, and what trains: neither is around the other, and the one
  * that holds more is the step. */
 static const struct loop_candidate *beside(struct finder *finder,
@@ -506,7 +512,8 @@ static const struct loop_candidate *beside(struct finder *finder,
 	for (size_t i = 0; i < finder->count; i++) {
 		const struct loop_candidate *c = &finder->candidates[i];
 
-		if (is_beside(c, step) && is_richer(&c->level, &best->level) &&
+		if (is_beside(c, step) &&
+		    loop_is_richer(&c->level, &best->level) &&
 		    !is_too_far(finder, c, step))
 			best = c;
 	}

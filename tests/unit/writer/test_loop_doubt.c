@@ -435,6 +435,20 @@ static void test_more_turns_around_many(void **unused)
 	expect_none_of(96, 8);
 }
 
+/* Stages of transforms there and back, four to a step, and a spectrum each 16
+ * steps: 80 steps have nothing of their own, and the spectra are none. */
+static void test_reports_of_a_loop_within(void **unused)
+{
+	(void)unused;
+	for (unsigned int stage = 0; stage < 320; stage++) {
+		for (uint64_t site = 1; site <= 11; site++)
+			hit(site == 4 ? 4 : site == 11 ? 5 : site % 3 + 6);
+		for (uint64_t site = 1; site <= 4 && stage % 64 == 63; site++)
+			hit(site == 4 ? 10 : site % 3 + 6);
+	}
+	assert_int_equal(steps(), 0);
+}
+
 /* --- what comes before some turns ----------------------------------------- */
 
 static void part(uint64_t from, uint64_t to)
@@ -647,6 +661,7 @@ int main(void)
 		cmocka_unit_test_setup(test_every_third_turn_has_more, set_up),
 		cmocka_unit_test_setup(test_reports_that_take_a_turn, set_up),
 		cmocka_unit_test_setup(test_few_turns_around_many, set_up),
+		cmocka_unit_test_setup(test_reports_of_a_loop_within, set_up),
 		cmocka_unit_test_setup(test_more_turns_around_many, set_up),
 		cmocka_unit_test_setup(test_an_evaluation_before_some_updates,
 				       set_up),
