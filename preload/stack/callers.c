@@ -283,8 +283,8 @@ static bool begins(const struct start *start, uint64_t code)
 static unsigned int walk(const struct start *start, uint64_t *codes,
 			 unsigned int most)
 {
-	const unsigned int left_out =
-		OURS_MOST + (start->is_call ? DRIVERS_MOST : 0);
+	unsigned int left =
+		most + OURS_MOST + (start->is_call ? DRIVERS_MOST : 0);
 	struct place place;
 	unsigned int count = 0;
 
@@ -299,16 +299,14 @@ static unsigned int walk(const struct start *start, uint64_t *codes,
 #endif
 	if (callers.stack_end - place.stack >= STACK_MOST)
 		return 0;
-	for (unsigned int i = 0; i < most + left_out && count < most; i++) {
-		if (!leave_frame(&place))
-			break;
+	for (; left && count < most && leave_frame(&place); left--) {
 		/* Of a function that calls itself two calls tell as much. */
-		if (count > 1 && codes[count - 1] == place.code &&
-		    codes[count - 2] == place.code)
+		if (unwind_is_ours(place.code) ||
+		    (count ? codes[count - 1] == place.code && count > 1 &&
+				     codes[count - 2] == place.code
+			   : !begins(start, place.code)))
 			continue;
-		if (!unwind_is_ours(place.code) &&
-		    (count || begins(start, place.code)))
-			codes[count++] = place.code;
+		codes[count++] = place.code;
 	}
 	return count;
 }
@@ -476,8 +474,8 @@ static void note_loops(struct step_search *search, uint64_t site,
 }
 
 /* By its frames, the interpreter's functions among them; 0 unknown. */
-static uint64_t find_place(const struct start *start,
-			   struct caller_python *python)
+static inline uint64_t find_place(const struct start *start,
+				  struct caller_python *python)
 {
 	const bool has_python = python_frames_main();
 	uint64_t codes[1 + PYTHON_DEPTH];

@@ -30,7 +30,7 @@ exec(compile("""def layer(name, inner=None):
 
 
 def begin_and_end(until):
-    while time.time() < until:
+    while time.thread_time() < until:
         torch.torch_double_end(torch.torch_double_begin(b"aten::mul", record))
 
 
@@ -39,23 +39,23 @@ def update(until):
 
 
 def forward(until):
-    while time.time() < until:
+    while time.thread_time() < until:
         layer(b"aten::linear", b"aten::addmm")
 
 
 def fit(until):
     """The optimizer runs the model."""
     step = torch.torch_double_begin(b"Optimizer.step#SGD.step", user)
-    while time.time() < until:
+    while time.thread_time() < until:
         torch.torch_double_end(torch.torch_double_begin(b"aten::relu", record))
     torch.torch_double_end(step)
 
 
 def work():
-    update(time.time() + 0.2)
-    forward(time.time() + 0.1)
+    update(time.thread_time() + 0.2)
+    forward(time.thread_time() + 0.1)
     if len(sys.argv) > 2:
-        fit(time.time() + 0.1)
+        fit(time.thread_time() + 0.1)
 
 
 work()
@@ -70,6 +70,13 @@ def lines_of(trace, key):
     """Operators and the lines that they say they come from."""
     return {(event["name"], event["args"][key]) for event in trace.events
             if event.get("cat") == "cpu_op" and key in event["args"]}
+
+
+def expect_once_a_millisecond(told, all_of_it):
+    """The program works for 100 ms of processor time and more, however long they take."""
+    took_us = max(event["ts"] for event in all_of_it) - min(
+        event["ts"] for event in all_of_it)
+    expect(10 <= len(told) <= took_us / 1000 + 50, len(told), took_us)
 
 
 def test_the_line_of_the_program_that_calls_an_operator():
@@ -90,7 +97,7 @@ def test_the_line_of_the_program_that_calls_an_operator():
         expect_equal(below[0], "aten::linear", "the outermost")
         expect(below[1].endswith(f"lines.py({line_with('aten::linear')}): forward"), below)
         told = [event for event in trace.slices("aten::mul") if "called from" in event["args"]]
-        expect(10 <= len(told) <= 250, "of 200 ms", len(told))
+        expect_once_a_millisecond(told, trace.slices("aten::mul"))
 
 
 def test_the_lines_of_what_an_optimizer_runs():
@@ -100,10 +107,11 @@ def test_the_lines_of_what_an_optimizer_runs():
         file.write(LINES)
     trace = same(sys.executable, script, library(), "fit",
                  env={"TRACEPROF_MALLOC": "counters"}).trace
-    told = [event["args"]["called from"] for event in trace.slices("aten::relu")
-            if "called from" in event["args"]]
-    expect(10 <= len(told) <= 150, "of 100 ms", len(told))
-    expect(told[0].endswith(f"fits.py({line_with('aten::relu')}): fit"), told[0])
+    all_of_it = trace.slices("aten::relu")
+    told = [event for event in all_of_it if "called from" in event["args"]]
+    expect_once_a_millisecond(told, all_of_it)
+    line = told[0]["args"]["called from"]
+    expect(line.endswith(f"fits.py({line_with('aten::relu')}): fit"), line)
 
 
 if __name__ == "__main__":
