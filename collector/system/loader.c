@@ -12,12 +12,16 @@
 #define PAUSE_NS     1000000
 #define PAUSES	     200
 #define SOON_PAUSES  20
+/* Forks that are waited for longer all the same, in a process's life: one that
+ * found no processor. */
+#define LATE_FORKS   16
 #define START_ROUNDS 10
 /* From a thread's last words to where the kernel counts it no more. */
 #define END_NS	     UINT64_C(200000000)
 
 static _Atomic int inside; /* our threads in the loader */
 static _Atomic int forks;  /* forks under way */
+static _Atomic uint32_t late_forks;
 static _Atomic unsigned int background;
 static _Atomic uint64_t left_ns; /* when the last of them left */
 static _Atomic int starting;	 /* of those, not counted yet */
@@ -61,7 +65,9 @@ bool loader_enter(void)
 
 bool loader_enter_soon(void)
 {
-	return enter(SOON_PAUSES);
+	return enter(SOON_PAUSES) ||
+	       (load_relaxed(&late_forks) < LATE_FORKS &&
+		add_relaxed(&late_forks, 1) < LATE_FORKS && enter(PAUSES));
 }
 
 void loader_leave(void)
@@ -89,6 +95,7 @@ void loader_forget(void)
 	atomic_store(&forks, 0);
 	atomic_store(&background, 0);
 	atomic_store(&starting, 0);
+	store_relaxed(&late_forks, 0);
 }
 
 unsigned int background_count(void)

@@ -42,7 +42,8 @@ void background_leave(void);
  * can't do without, goes in all the same. */
 bool loader_enter(void);
 /* Around a file that is open for a moment, which is opened all the same.  Waits
- * no longer than 20 ms: descriptors are the first that a fork copies. */
+ * no longer than 20 ms, since descriptors are the first that a fork copies; but
+ * a few times in a process 0.2 s, for a fork that finds no processor. */
 bool loader_enter_soon(void);
 /* The same on a program's own thread, which waits for nothing. */
 bool loader_enter_now(void);

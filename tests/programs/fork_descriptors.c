@@ -5,8 +5,9 @@
  *
  *	fork_descriptors FORKS THREADS
  *
- * Prints the mean of both; the second one rounded, since what is open for a
- * moment at a high number is in no child's way.
+ * Prints the mean of both, and to stderr the files in its way; the second one
+ * rounded, since what is open for a moment at a high number is in no child's
+ * way.
  */
 #include "traceprof.h"
 
@@ -36,7 +37,14 @@ static int descriptors(void)
 static _Noreturn void tell(void)
 {
 	const int next = dup(STDIN_FILENO);
+	char path[64], file[256];
 
+	/* What is in the way. */
+	for (int fd = STDERR_FILENO + 1; fd < next; fd++) {
+		snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
+		dprintf(STDERR_FILENO, "%.*s\n",
+			(int)readlink(path, file, sizeof(file)), file);
+	}
 	_exit(next % 16 * 16 + descriptors() % 16);
 }
 
