@@ -140,16 +140,16 @@ static _Atomic uint32_t calls_are_on;
 
 /* enum gpu_launch_kind of those that are called back for, the driver's second;
  * written before they are. */
-static uint8_t kinds[2][CUPTI_CALLS_MAX];
+static _Atomic uint8_t kinds[2][CUPTI_CALLS_MAX];
 
 static enum gpu_launch_kind kind_of(CUpti_CallbackDomain domain,
 				    CUpti_CallbackId number)
 {
-	return number < CUPTI_CALLS_MAX
-		       ? (enum gpu_launch_kind)
-				 kinds[domain == CUPTI_CB_DOMAIN_DRIVER_API]
-				      [number]
-		       : GPU_LAUNCH_NONE;
+	const bool is_driver = domain == CUPTI_CB_DOMAIN_DRIVER_API;
+
+	return number < CUPTI_CALLS_MAX ? (enum gpu_launch_kind)load_relaxed(
+						  &kinds[is_driver][number])
+					: GPU_LAUNCH_NONE;
 }
 
 static uint64_t kernel_id(const char *text)
@@ -201,8 +201,9 @@ static void turn_calls(CUpti_CallbackDomain domain, uint32_t was, uint32_t now)
 			    CUPTI_SUCCESS ||
 		    !name || is_for(name, was) == is_for(name, now))
 			continue;
-		kinds[domain == CUPTI_CB_DOMAIN_DRIVER_API][number] =
-			(uint8_t)cupti_launch_kind(name);
+		store_relaxed(
+			&kinds[domain == CUPTI_CB_DOMAIN_DRIVER_API][number],
+			(uint8_t)cupti_launch_kind(name));
 		if (!is_always_on(domain, number))
 			cupti.cuptiEnableCallback(is_for(name, now), subscriber,
 						  domain, number);
@@ -629,6 +630,8 @@ void cupti_callbacks_start(void)
 	cupti_events_start(subscriber);
 	cupti_launch_names_start(subscriber);
 	/* From the first call on, so that each run tells the same. */
+	if (call_places_are_wanted(load_relaxed(&session_here)))
+		cupti_stacks_start();
 	turn_calls_for(CALLS_FOR_PLACES,
 		       call_places_are_wanted(load_relaxed(&session_here)));
 	if (steps_source() == STEP_KERNEL) {

@@ -3,13 +3,13 @@
 #include "preload/stack/caller_loops.h"
 
 #include "preload/stack/python_eval.h"
+#include "preload/stack/unwind.h"
 #include <string.h>
 #include <sys/auxv.h>
 
 #define KNOWN	    256u /* a power of two */
-/* The code at which the kernel starts a program, in which the last return
- * address lies; between it and main() glibc has two functions. */
-#define START_BYTES 64u
+/* Between main() and the program's first code, in which the last return address
+ * lies, glibc has two functions. */
 #define START_CALLS 3u
 /* Places that are read once more, in all, since a file was closed. */
 #define AGAIN_MOST  1024u
@@ -115,7 +115,7 @@ static struct search_loops loops_of(const uint64_t *codes, unsigned int count,
 {
 	const bool is_whole =
 		count > START_CALLS &&
-		codes[count - 1] - getauxval(AT_ENTRY) < START_BYTES;
+		codes[count - 1] - getauxval(AT_ENTRY) < UNWIND_START_BYTES;
 	const unsigned int calls = is_whole ? count - START_CALLS : count;
 	struct search_loops found = {0};
 	uint32_t depth = 0;

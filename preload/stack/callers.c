@@ -30,19 +30,16 @@
 #else
 #define BARE_DISTANCE 0
 #endif
-#define PLACES	    512u
-#define FILES	    16u
+#define PLACES	   512u
 /* No thread's stack but the main one's lies so near to its end: the kernel
  * leaves a gap of 128 MiB. */
-#define STACK_MOST  (UINT64_C(64) << 20)
+#define STACK_MOST (UINT64_C(64) << 20)
 /* Looks, each at twice as many calls, whether they tell anything. */
-#define LOOK_FIRST  1024u
-#define LOOK_ALONE  4096u
-#define LOOK_LAST   262144u /* as many as the search takes */
-/* The code at which the kernel starts a program; and where on the stack the
- * interpreter's main function is. */
-#define START_BYTES 64u
-#define MAIN_BYTES  16384u
+#define LOOK_FIRST 1024u
+#define LOOK_ALONE 4096u
+#define LOOK_LAST  262144u /* as many as the search takes */
+/* Where on the stack the interpreter's main function is. */
+#define MAIN_BYTES 16384u
 
 struct known_rule {
 	uint64_t code; /* 0 none */
@@ -57,19 +54,12 @@ struct place_numbers {
 	uint32_t last; /* that was given */
 };
 
-struct known_file {
-	uint64_t begin, end;
-	bool is_drivers;
-};
-
 /* The main thread's own. */
 struct callers {
 	int (*find_object)(void *code, struct dl_find_object *found);
 	uint64_t stack_end;
 	struct known_rule rules[RULES];
 	struct place_numbers regions, calls;
-	struct known_file files[FILES];
-	uint32_t file_count;
 	uint32_t call_loops;	   /* calls whose loops are known */
 	uint64_t site, place;	   /* the call before, and where it came from */
 	uint64_t count, next_look; /* of calls of regions */
@@ -233,37 +223,6 @@ static bool leave_frame(struct place *place)
 	return place->code > 1;
 }
 
-/* Of CUDA's driver, its runtime or CUPTI.  A runtime that is linked into the
- * program looks like the program's own code. */
-static bool is_drivers_name(const char *path)
-{
-	const char *slash = strrchr(path, '/');
-	const char *name = slash ? slash + 1 : path;
-
-	return !strncmp(name, "libcuda", 7) || !strncmp(name, "libcupti", 8);
-}
-
-static bool is_drivers(uint64_t code)
-{
-	struct dl_find_object found;
-	struct known_file *file;
-
-	for (uint32_t i = 0; i < callers.file_count; i++) {
-		file = &callers.files[i];
-		if (code - file->begin < file->end - file->begin)
-			return file->is_drivers;
-	}
-	if (callers.find_object((void *)(uintptr_t)code, &found))
-		return false;
-	file = &callers.files[callers.file_count % FILES];
-	callers.file_count = min_u32(callers.file_count + 1, FILES);
-	*file = (struct known_file){
-		(uint64_t)(uintptr_t)found.dlfo_map_start,
-		(uint64_t)(uintptr_t)found.dlfo_map_end,
-		is_drivers_name(found.dlfo_link_map->l_name)};
-	return file->is_drivers;
-}
-
 /* Which calls are walked up from. */
 struct start {
 	uint64_t from; /* the first that counts; 0: whoever called us, */
@@ -273,7 +232,7 @@ struct start {
 static bool begins(const struct start *start, uint64_t code)
 {
 	if (start->is_call)
-		return !is_drivers(code);
+		return !unwind_is_cudas(code);
 	return !start->from || code == start->from;
 }
 
@@ -346,7 +305,7 @@ static bool is_interpreter(void)
 static bool is_cut(const uint64_t *codes, unsigned int count, unsigned int most)
 {
 	return count && count < most &&
-	       codes[count - 1] - getauxval(AT_ENTRY) >= START_BYTES;
+	       codes[count - 1] - getauxval(AT_ENTRY) >= UNWIND_START_BYTES;
 }
 
 /* The functions of Python that led to the call, if the interpreter is among the
@@ -495,7 +454,6 @@ static void know_code(void)
 		return;
 	store_relaxed(&code_went, false);
 	memset(callers.rules, 0, sizeof(callers.rules));
-	callers.file_count = 0;
 	caller_loops_forget();
 }
 

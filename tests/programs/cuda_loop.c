@@ -24,13 +24,12 @@
 enum { KERNELS = 8 };
 enum { FORWARD, LOSS, BACKWARD, UPDATE, ACCURACY, SCALE, SHUFFLE, INIT };
 
-#define ENTRY(name) ".visible .entry " name "(.param .u64 data)\n{\n\tret;\n}\n"
-
 static const char module_text[] =
-	".version 7.0\n.target sm_50\n.address_size 64\n" ENTRY("forward")
-		ENTRY("loss") ENTRY("backward") ENTRY("update")
-			ENTRY("accuracy") ENTRY("scale") ENTRY("shuffle")
-				ENTRY("init");
+	".version 7.0\n.target sm_50\n.address_size 64\n" DRIVER_ENTRY(
+		"forward") DRIVER_ENTRY("loss") DRIVER_ENTRY("backward")
+		DRIVER_ENTRY("update") DRIVER_ENTRY("accuracy")
+			DRIVER_ENTRY("scale") DRIVER_ENTRY("shuffle")
+				DRIVER_ENTRY("init");
 
 static const char *const names[KERNELS] = {"forward", "loss",	  "backward",
 					   "update",  "accuracy", "scale",
@@ -45,23 +44,14 @@ static char host[4096];
 
 static void start(void)
 {
-	void *module = driver_load(module_text);
-
-	for (int i = 0; i < KERNELS; i++)
-		driver_check(driver.cuModuleGetFunction(&kernels[i], module,
-							names[i]),
-			     "cuModuleGetFunction");
+	driver_kernels(driver_load(module_text), names, KERNELS, kernels);
 	driver_check(driver.cuMemAlloc_v2(&memory, sizeof(host)), "cuMemAlloc");
 	driver_check(driver.cuStreamCreate(&stream, 1), "cuStreamCreate");
 }
 
 static void launch(int kernel)
 {
-	void *arguments[] = {&memory};
-
-	driver_check(driver.cuLaunchKernel(kernels[kernel], 1, 1, 1, 32, 1, 1,
-					   0, stream, arguments, NULL),
-		     "cuLaunchKernel");
+	driver_launch_one(kernels[kernel], stream, memory);
 }
 
 static void copy(void)

@@ -18,11 +18,10 @@
 enum { KERNELS = 5 };
 enum { COLLIDE, STREAM, WALLS, CLEAR, SUM };
 
-#define ENTRY(name) ".visible .entry " name "(.param .u64 data)\n{\n\tret;\n}\n"
-
 static const char module_text[] =
-	".version 7.0\n.target sm_50\n.address_size 64\n" ENTRY("collide")
-		ENTRY("stream") ENTRY("walls") ENTRY("clear") ENTRY("sum");
+	".version 7.0\n.target sm_50\n.address_size 64\n" DRIVER_ENTRY(
+		"collide") DRIVER_ENTRY("stream") DRIVER_ENTRY("walls")
+		DRIVER_ENTRY("clear") DRIVER_ENTRY("sum");
 
 static const char *const names[KERNELS] = {"collide", "stream", "walls",
 					   "clear", "sum"};
@@ -34,23 +33,14 @@ static char host[64];
 
 static void start(void)
 {
-	void *module = driver_load(module_text);
-
-	for (int i = 0; i < KERNELS; i++)
-		driver_check(driver.cuModuleGetFunction(&kernels[i], module,
-							names[i]),
-			     "cuModuleGetFunction");
+	driver_kernels(driver_load(module_text), names, KERNELS, kernels);
 	driver_check(driver.cuMemAlloc_v2(&memory, sizeof(host)), "cuMemAlloc");
 	driver_check(driver.cuStreamCreate(&stream, 1), "cuStreamCreate");
 }
 
 static void launch(int kernel)
 {
-	void *arguments[] = {&memory};
-
-	driver_check(driver.cuLaunchKernel(kernels[kernel], 1, 1, 1, 32, 1, 1,
-					   0, stream, arguments, NULL),
-		     "cuLaunchKernel");
+	driver_launch_one(kernels[kernel], stream, memory);
 }
 
 static void copy_back(void)

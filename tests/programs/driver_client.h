@@ -85,4 +85,27 @@ static inline void *driver_load(const char *text)
 	return module;
 }
 
+/* A kernel that does nothing, for a module's text. */
+#define DRIVER_ENTRY(name)                                                     \
+	".visible .entry " name "(.param .u64 data)\n{\n\tret;\n}\n"
+
+static inline void driver_kernels(void *module, const char *const *names,
+				  int count, void **kernels)
+{
+	for (int i = 0; i < count; i++)
+		driver_check(driver.cuModuleGetFunction(&kernels[i], module,
+							names[i]),
+			     "cuModuleGetFunction");
+}
+
+static inline void driver_launch_one(void *kernel, void *stream,
+				     uint64_t memory)
+{
+	void *arguments[] = {&memory};
+
+	driver_check(driver.cuLaunchKernel(kernel, 1, 1, 1, 32, 1, 1, 0, stream,
+					   arguments, NULL),
+		     "cuLaunchKernel");
+}
+
 #endif
