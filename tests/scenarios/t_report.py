@@ -25,6 +25,15 @@ def test_gpus():
     golden("report_streams.txt", report().splitlines())
 
 
+def test_a_verdict_of_nothing_is_said():
+    path = os.path.join(harness.folder(), "none.pt.trace.json")
+    with open(path, "w", encoding="utf-8") as file:
+        json.dump({"schemaVersion": 1, "traceEvents": []}, file)
+    done = command("report", "--verdict", path)
+    expect_equal((done.status, done.stdout.strip()),
+                 (0, "Verdict: none, there is no slice in this file"))
+
+
 def test_gpus_for_programs():
     found = json.loads(report("--json"))[0]
     expect_equal([(row["device"], row["stream"]) for row in found["streams"]],

@@ -633,8 +633,10 @@ void verdict_print(const struct verdict *verdict, unsigned int lines,
 	unsigned int used;
 	size_t at;
 
-	if (verdict->facts.split.total_ns <= 0)
+	if (verdict->facts.split.total_ns <= 0) {
+		fputs("Verdict: none, there is no slice in this file\n", out);
 		return;
+	}
 	used = add_fitting_head(&text, verdict, lines, columns);
 	for (at = verdict_is_spoilt(verdict); at < verdict->count; at++) {
 		const size_t before = text.len;
