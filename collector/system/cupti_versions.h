@@ -9,9 +9,10 @@
  * minor and update have two digits each.
  *
  * Where a number is shared by a version that has a defect and one that hasn't,
- * the row holds for both.  Nobody asks cupti_has() for LATE_ATTACH and
- * STALE_NAMES, which are there to be printed: what is done for them is done
- * with each version, since it is right where it isn't needed, too.
+ * the row holds for both.  Nobody asks cupti_has() for GRAPH_IDS,
+ * OTHER_WINDOWS, LATE_ATTACH and STALE_NAMES, which are there to be printed:
+ * what is done for them is done with each version, since it is right where it
+ * isn't needed, too.
  */
 #ifndef COLLECTOR_CUPTI_VERSIONS_H
 #define COLLECTOR_CUPTI_VERSIONS_H
@@ -41,6 +42,9 @@
 	  "kinds stay on after the first window")			\
 	X(GRAPH_IDS, CUPTI_FROM_START, 130101,				\
 	  "graph launches lose their kernels after the first disabling", \
+	  "kinds stay on until the last window")			\
+	X(OTHER_WINDOWS, 130101, CUPTI_TO_NOW,				\
+	  "after a disabling kernels were in an earlier window",	\
 	  "kinds stay on until the last window")			\
 	X(LATE_ATTACH, CUPTI_FROM_START, 130300,			\
 	  "who comes after the first CUDA call isn't told of devices",	\

@@ -5,6 +5,7 @@
 #include "tests/fake_gpu/sim_activity.h"
 
 #include "tests/fake_gpu/sim_buffers.h"
+#include "tests/fake_gpu/sim_call.h"
 #include "tests/fake_gpu/sim_clock.h"
 #include "tests/fake_gpu/sim_knobs.h"
 #include "tests/fake_gpu/sim_record.h"
@@ -63,15 +64,26 @@ static void end_carried(void)
 	pthread_mutex_unlock(&lock);
 }
 
+static int ids_begin_anew(void)
+{
+	const struct sim_knobs *knobs = sim_knobs();
+
+	return knobs->ids_anew == BY_VERSION ? knobs->version >= VERSION_13_1_1
+					     : knobs->ids_anew;
+}
+
 void activity_enable(CUpti_ActivityKind kind, int on)
 {
+	const int hangs = sim_knobs()->hang_enable;
+
 	if (on)
 		clock_anchor();
-	while (on && is_kernel_kind(kind) && enablings &&
-	       sim_knobs()->hang_enable)
+	while (on && is_kernel_kind(kind) &&
+	       (enablings ? hangs : hangs == FIRST_HANGS))
 		pause();
 	if (on && is_kernel_kind(kind) && !wanted[kind]) {
-		enablings++;
+		if (enablings++ && ids_begin_anew())
+			sim_call_ids_begin_anew();
 		end_carried();
 	}
 	wanted[kind] = (char)on;

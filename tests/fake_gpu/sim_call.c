@@ -37,6 +37,11 @@ static uint32_t new_correlation(void)
 	return sim_knobs()->wrap_correlation ? id + WRAP_FROM : id;
 }
 
+void sim_call_ids_begin_anew(void)
+{
+	last_correlation = 0;
+}
+
 static CUpti_ActivityKind record_kind(const struct sim_call *call)
 {
 	return call->domain == CUPTI_CB_DOMAIN_DRIVER_API

@@ -48,6 +48,9 @@ int sim_call_end(struct sim_call *call);
 /* The call that this thread is in, outermost; its id, or 0. */
 uint32_t sim_call_correlation(void);
 
+/* The next call's id is 1 (IDS_ANEW). */
+void sim_call_ids_begin_anew(void);
+
 /* The driver's call inside the runtime's, which shows with DUP_DRIVER. */
 void sim_call_begin_inner(struct sim_call *call, uint32_t driver_cbid,
 			  const char *function);

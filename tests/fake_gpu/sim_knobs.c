@@ -34,6 +34,7 @@ static struct sim_knobs knobs = {
 	.old_names = 1,
 	.hang_disable = BY_VERSION,
 	.graph_ids = BY_VERSION,
+	.ids_anew = BY_VERSION,
 	.thread_race = BY_VERSION,
 	.carry_over = 1,
 	.disable_ns = 1000000,
@@ -128,7 +129,7 @@ static int read_number(const char *name, const char *value)
 		{"BODY", &knobs.body},
 		{"THREAD_RACE", &knobs.thread_race},
 		{"CARRY_OVER", &knobs.carry_over},
-		{"HANG_ENABLE", &knobs.hang_enable},
+		{"IDS_ANEW", &knobs.ids_anew},
 	};
 	const struct {
 		const char *name;
@@ -174,6 +175,8 @@ static void read_knob(const char *name, const char *value)
 		knobs.hang_flush = choice(name, value, "0 1 forced");
 	else if (strcmp(name, "HANG_DISABLE") == 0)
 		knobs.hang_disable = choice(name, value, "0 1 first");
+	else if (strcmp(name, "HANG_ENABLE") == 0)
+		knobs.hang_enable = choice(name, value, "0 1 first");
 	else if (strcmp(name, "NVML_HANG") == 0)
 		knobs.nvml_hang = choice(name, value, "no load start");
 	else if (strcmp(name, "COMPLETE_ON") == 0)

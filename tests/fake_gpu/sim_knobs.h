@@ -52,6 +52,7 @@ struct sim_knobs {
 	int old_driver;
 	int hang_enable;
 	int hang_disable; /* HANG_DISABLE, or BY_VERSION */
+	int ids_anew;	  /* IDS_ANEW, or BY_VERSION */
 	int graph_ids;	  /* wrong from the second enabling on, or BY_VERSION */
 	int body;	  /* nodes of a graph that the GPU decides about */
 	int thread_race;  /* of a flush with other threads, or BY_VERSION */

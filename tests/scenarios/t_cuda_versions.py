@@ -28,9 +28,11 @@ def test_rows_are_told_where_asked():
     expect(not any("may hang" in line or "race" in line for line in lines), lines)
     lines = told(130401)
     expect_equal(lines[0], "CUPTI 13.4 U1 (130401)")
-    # Nobody knows of a version without this one.
+    # Nobody knows of a version without these.
     expect_equal([line.partition(":")[2] for line in lines[1:]],
-                 [" kernels loaded where others were have those names: from the first "
+                 [" after a disabling kernels were in an earlier window: kinds stay on "
+                  "until the last window",
+                  " kernels loaded where others were have those names: from the first "
                   "unloading on they are those of launches"])
     run = on_gpu(STEPS, THREADS)
     expect("CUPTI 13" not in run.stderr, run.stderr)
@@ -140,31 +142,32 @@ def test_graphs_of_the_second_window():
             expect_equal(trace.meta["gpu"]["missing_kernels"], 0, version)
 
 
-def hung(knob, step_us):
+def hung(knob, how, *command, **env):
     """Two windows of two steps of a program that goes on and ends."""
-    need("cuda_behind")
-    run = traced("cuda_behind", 100, 2, 0, step_us, 0, check=False, env={
-        "LD_LIBRARY_PATH": FAKE, "SIMGPU_VERSION": "130101", knob: "1",
-        "TRACEPROF_WAIT": "40", "TRACEPROF_ACTIVE": "2", "TRACEPROF_REPEAT": "2",
-        "TRACEPROF_EXIT_MS": "2000"})
+    need(command[0])
+    run = traced(*command, check=False, env={
+        "LD_LIBRARY_PATH": FAKE, "SIMGPU_VERSION": "130101", knob: how,
+        "TRACEPROF_ACTIVE": "2", "TRACEPROF_REPEAT": "2",
+        "TRACEPROF_EXIT_MS": "2000"} | env)
     expect_equal(run.status, 0, run.stderr)
-    expect("CUPTI was not switched on within 5000 ms" in run.stderr, run.stderr)
+    expect("CUPTI did not hand over its last records" in run.stderr, run.stderr)
     return run
 
 
 def test_disabling_that_hangs():
-    """On a thread of the library's own: what there is of the first window is whole,
-    and the rest is said."""
-    run = hung("SIMGPU_HANG_DISABLE", 40000)
-    expect("CUPTI did not hand over its last records" in run.stderr, run.stderr)
-    first = min(run.traces, key=lambda trace: trace.path)
-    expect_equal((len(first.slices(cat="kernel")),
-                  first.meta["gpu"]["missing_kernels"]), (4, 0), run.stderr)
+    """On a thread of the library's own, after the last window: both are whole, and it
+    is said."""
+    run = hung("SIMGPU_HANG_DISABLE", "1", "cuda_behind", 100, 2, 0, 10000, 0,
+               TRACEPROF_WAIT="40")
+    expect_equal([(len(trace.slices(cat="kernel")), trace.meta["gpu"]["missing_kernels"])
+                  for trace in run.traces], [(4, 0), (4, 0)], run.stderr)
 
 
 def test_enabling_that_hangs():
     """Nor is it a thread of the program's that hangs there, nor the writer."""
-    run = hung("SIMGPU_HANG_ENABLE", 10000)
+    run = hung("SIMGPU_HANG_ENABLE", "first", "cuda_scopes", 60, TRACEPROF_STEP="api",
+               TRACEPROF_WAIT="20")
+    expect("CUPTI was not switched on within 5000 ms" in run.stderr, run.stderr)
     expect_equal([len(trace.slices("ProfilerStep#*")) for trace in run.traces], [2, 2],
                  run.stderr)
     expect(any("CUPTI was not switched on" in note

@@ -197,7 +197,7 @@ def test_driver_and_cupti():
         raise Skip("no simulated GPU here: make fake-gpu")
     subjects, _ = doctor(env={"LD_LIBRARY_PATH": double})
     expect_equal(one(subjects, "GPU")["level"], "ok", subjects)
-    for version, name, known in (("130000", "CUDA 13.0", 6), ("130401", "CUDA 13.4 U1", 1)):
+    for version, name, known in (("130000", "CUDA 13.0", 6), ("130401", "CUDA 13.4 U1", 2)):
         subjects, _ = doctor(env={"LD_LIBRARY_PATH": double, "SIMGPU_VERSION": version})
         texts = [finding["text"] for finding in subjects["CUPTI"]]
         expect(texts[0].startswith(double) and texts[0].endswith(name), texts)

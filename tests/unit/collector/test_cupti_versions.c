@@ -9,7 +9,8 @@
 #include <string.h>
 
 /* As NVIDIA's release notes have them: each number that cuptiGetVersion() has
- * given around a change.  OLD_NAMES was seen in 13.0 and is in no notes. */
+ * given around a change.  OLD_NAMES was seen in 13.0, and OTHER_WINDOWS from
+ * 13.1 U1 on: they are in no notes. */
 static const struct {
 	uint32_t version;
 	char name[12];
@@ -17,6 +18,7 @@ static const struct {
 } releases[] = {
 #define HAS(name)  (1u << CUPTI_DEFECT_##name)
 #define UP_TO_13_3 (HAS(STALE_NAMES) | HAS(OLD_NAMES) | HAS(LATE_ATTACH))
+#define TO_NOW	   (HAS(OLD_NAMES) | HAS(OTHER_WINDOWS))
 #define UP_TO_13_4 (UP_TO_13_3 | HAS(GRAPH_IDS) | HAS(DISABLING))
 #define UP_TO_12_8 (UP_TO_13_4 | HAS(NULL_BUFFER))
 	{19, "12.0", UP_TO_12_8},
@@ -33,13 +35,13 @@ static const struct {
 	{130001, "13.0 U1",
 	 (UP_TO_13_4 | HAS(CLOCK_CALLBACK)) & ~HAS(DISABLING)},
 	{130100, "13.1", UP_TO_13_4 & ~HAS(DISABLING)},
-	{130101, "13.1 U1", UP_TO_13_3},
-	{130200, "13.2", UP_TO_13_3},
-	{130299, "13.2 U99", UP_TO_13_3},
-	{130300, "13.3", HAS(STALE_NAMES) | HAS(OLD_NAMES)},
-	{130400, "13.4", HAS(STALE_NAMES) | HAS(OLD_NAMES)},
-	{130401, "13.4 U1", HAS(OLD_NAMES)},
-	{140000, "14.0", HAS(OLD_NAMES)},
+	{130101, "13.1 U1", UP_TO_13_3 | HAS(OTHER_WINDOWS)},
+	{130200, "13.2", UP_TO_13_3 | HAS(OTHER_WINDOWS)},
+	{130299, "13.2 U99", UP_TO_13_3 | HAS(OTHER_WINDOWS)},
+	{130300, "13.3", TO_NOW | HAS(STALE_NAMES)},
+	{130400, "13.4", TO_NOW | HAS(STALE_NAMES)},
+	{130401, "13.4 U1", TO_NOW},
+	{140000, "14.0", TO_NOW},
 };
 
 static void each_release_has_its_defects(void **state)

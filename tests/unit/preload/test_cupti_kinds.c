@@ -165,10 +165,18 @@ static void no_wish(void)
 	cupti_kinds_want(false);
 }
 
+/* Its one window has been. */
 static struct session *begin(void)
 {
 	struct session *session = fixture_begin(4);
+	struct options *options = &session->head->options;
+	char why[128];
 
+	strcpy(options->step, "api");
+	options_set(options, "ACTIVE", "1", why, sizeof(why));
+	options_set(options, "REPEAT", "1", why, sizeof(why));
+	steps_start(session, clock_ticks());
+	store_relaxed(&session->head->windows.opened, 1);
 	cupti.cuptiActivityEnable = enable;
 	cupti.cuptiActivityDisable = disable;
 	cupti.cuptiActivityEnableAndDump = enable_and_dump;
@@ -209,6 +217,7 @@ static void off_when_nothing_needs_them(void **state)
 	store_relaxed(&session->head->windows.is_open, 0);
 	rest(session);
 	assert_false(is_on);
+	steps_forget();
 	fixture_end(session);
 }
 
@@ -227,50 +236,47 @@ static void a_wish_while_they_turn(void **state)
 	cupti_kinds_want(true);
 	cupti_kinds_turn();
 	assert_false(is_on);
+	steps_forget();
 	fixture_end(session);
 }
 
 /* Versions that can't be switched off. */
 static void on_for_good(void **state)
 {
-	static const uint32_t versions[] = {28, 130000, 130001, 130100};
+	static const uint32_t versions[] = {28, 130000};
+	struct session *session = begin();
+
+	(void)state;
+	for (size_t i = 0; i < 2; i++) {
+		cupti_versions_start(versions[i]);
+		rest(session);
+		assert_true(is_on);
+	}
+	cupti_versions_start(130001);
+	rest(session);
+	assert_false(is_on);
+	steps_forget();
+	fixture_end(session);
+}
+
+/* Between two windows no version can. */
+static void till_the_last_window(void **state)
+{
+	static const uint32_t versions[] = {130001, 130101, 130500, 200000};
 	struct session *session = begin();
 
 	(void)state;
 	for (size_t i = 0; i < 4; i++) {
 		cupti_versions_start(versions[i]);
+		store_relaxed(&session->head->windows.opened, 0);
+		cupti_kinds_want(true);
+		cupti_kinds_turn();
 		rest(session);
 		assert_true(is_on);
+		store_relaxed(&session->head->windows.opened, 1);
+		rest(session);
+		assert_false(is_on);
 	}
-	cupti_versions_start(130101);
-	rest(session);
-	assert_false(is_on);
-	fixture_end(session);
-}
-
-/* But where it is graphs that suffer, which come no more. */
-static void till_the_last_window(void **state)
-{
-	struct session *session = begin();
-	struct options *options = &session->head->options;
-	char why[128];
-
-	(void)state;
-	strcpy(options->step, "api");
-	options_set(options, "ACTIVE", "1", why, sizeof(why));
-	options_set(options, "REPEAT", "1", why, sizeof(why));
-	steps_start(session, clock_ticks());
-	cupti_versions_start(130001);
-	rest(session);
-	assert_true(is_on);
-	store_relaxed(&session->head->windows.opened, 1);
-	rest(session);
-	assert_false(is_on);
-	cupti_versions_start(130000);
-	cupti_kinds_want(true);
-	cupti_kinds_turn();
-	rest(session);
-	assert_true(is_on);
 	steps_forget();
 	fixture_end(session);
 }
@@ -296,6 +302,7 @@ static void awaited(void **state)
 	assert_true(cupti_kinds_await());
 	assert_true(is_on);
 	pthread_join(helper, NULL);
+	steps_forget();
 	fixture_end(session);
 }
 
@@ -314,6 +321,7 @@ static void awaited_in_vain(void **state)
 		    UINT64_C(1000000) * CUPTI_TURN_MS);
 	assert_false(cupti_kinds_await());
 	assert_false(is_on);
+	steps_forget();
 	fixture_end(session);
 }
 
@@ -344,6 +352,7 @@ static void what_we_set_is_as_it_was(void **state)
 	assert_memory_equal(&now, &before, sizeof(now));
 	options->graphs = GRAPHS_NODE;
 	cupti_kinds_start(options, false);
+	steps_forget();
 	fixture_end(session);
 }
 
@@ -413,6 +422,7 @@ static void kinds_by_version_and_wish(void **state)
 	assert_int_equal(kinds_of(session, 28), always);
 	assert_int_equal(load_relaxed(&session->head->note_count), 2);
 	unified_answer = CUPTI_SUCCESS;
+	steps_forget();
 	fixture_end(session);
 }
 
@@ -428,6 +438,7 @@ static void who_comes_late_asks(void **state)
 	assert_int_equal(dumped, bit(CUPTI_ACTIVITY_KIND_DEVICE) |
 					 bit(CUPTI_ACTIVITY_KIND_CONTEXT) |
 					 bit(CUPTI_ACTIVITY_KIND_STREAM));
+	steps_forget();
 	fixture_end(session);
 }
 
