@@ -282,6 +282,7 @@ def turns(m, report, title="turns", env=None):
         if len(names) != 4 or set(names.values()) != {3} \
                 or trace.gpu.get("missing_kernels"):
             wrong.append((dict(names), trace.gpu.get("missing_kernels")))
+            m.keep(path)
     report.expect(f"{title}: kernels by their library's name", not wrong, wrong[:2])
 
 

@@ -96,7 +96,7 @@ def judge(m, report, name, plain, traced):
     steps = [event for event in trace.slices
              if event["name"].startswith("ProfilerStep#")]
     blas = [event["name"] for event in trace.slices
-            if event["name"].startswith("cublas") and "dims" in str(event.get("args"))]
+            if event["name"].startswith("cublas") and "Input Dims" in event["args"]]
     report.tell(f"{name}: steps", f"{len(steps)} of {''.join(truth)}; calls of cuBLAS "
                 f"with dimensions: {len(blas)}; notes: {'; '.join(trace.notes)[:200]}")
     tell_words(m, name, plain, traced)

@@ -54,10 +54,33 @@ def one_version(m, report, place):
     gpu_traces.records(m, report, name, trace)
     gpu_build.trainer_work(report, name, trace, False)
     gpu_kinds.graphs(m, report, GRAPHS, f"{name} ", env)
+    windows(m, report, name, command, env)
     gpu_experiments.turns(m, report, f"{name} turns", env)
     zeros(m, report, name, place)
     if by_number(place) >= [13, 3]:
         shared(m, report, name, place)
+
+
+def windows(m, report, name, command, env):
+    """One launch of a graph a step: each window has as many as it has steps, and all
+    kernels of it."""
+    ran = m.run(f"{name}-windows", command, traced=True, env=env | {
+        "TRACEPROF_STEP": "cuda:cudaGraphLaunch", "TRACEPROF_WAIT": "5",
+        "TRACEPROF_ACTIVE": "5", "TRACEPROF_REPEAT": "0"})
+    found = []
+    for path in ran.traces:
+        trace = gpu_compare.Trace(path)
+        graphs = [call for call in trace.calls.values()
+                  if call["name"] == "cudaGraphLaunch"]
+        launched = {call["args"]["correlation"] for call in graphs}
+        found.append((len(graphs), sum(kernel["args"]["correlation"] in launched
+                                       for kernel in trace.kernels),
+                      trace.gpu.get("missing_kernels")))
+    # The last one ends with the program.
+    good = len(found) >= 4 and all(one == (5, 15, 0) for one in found[:-1])
+    if not report.expect(f"{name}: windows of five steps", good, found):
+        for path in ran.traces:
+            m.keep(path)
 
 
 def zeros(m, report, name, place):
