@@ -37,6 +37,8 @@
 #define SEARCH_CALLERS_MAX  96u
 #define SEARCH_CALLERS_TELL 32u
 #define SEARCH_PLACES_MAX   160u
+/* Of such calls the first are all looked at, and later some. */
+#define SEARCH_CALLS_LOOKED 4096u
 
 /* A region's place; and whether a loop that a counter tells of has turned since
  * the last call from there. */

@@ -9,14 +9,16 @@
 #include <string.h>
 
 /* Powers of two. */
-#define CALLS	    65536u
-#define SYMBOLS	    256u
-#define SITES	    256u
-/* Calls that are looked at, whatever they are; those called back for; and how
- * often a site may have come, to be looked at between the two. */
-#define LOOKED_MOST 4096u
-#define CALLS_MOST  65536u
-#define SELDOM	    16u
+#define CALLS	   65536u
+#define SYMBOLS	   256u
+#define SITES	   256u
+/* Calls that are called back for; and how often a site may have come, to be
+ * looked at behind the first SEARCH_CALLS_LOOKED.  Of one that comes more often
+ * some are, one after the other: a program's second phase. */
+#define CALLS_MOST 65536u
+#define SELDOM	   16u
+#define EACH	   64u
+#define IN_A_ROW   4u
 
 /* By the call's number: that above its place. */
 static _Atomic uint64_t places[CALLS];
@@ -55,13 +57,17 @@ static uint64_t id_of(const char *symbol)
 }
 
 /* Of two sites in one slot the second never is. */
-static bool is_seldom(uint64_t id)
+static bool is_chosen(uint64_t id)
 {
 	const size_t at = (id ^ id >> 32) % SITES;
+	uint32_t came;
 
 	if (!calls.site[at].id)
 		calls.site[at].id = id;
-	return calls.site[at].id == id && calls.site[at].came++ < SELDOM;
+	if (calls.site[at].id != id)
+		return false;
+	came = calls.site[at].came++;
+	return came < SELDOM || came % EACH < IN_A_ROW;
 }
 
 void call_places_note(const struct thread *thread, uint32_t correlation,
@@ -78,7 +84,7 @@ void call_places_note(const struct thread *thread, uint32_t correlation,
 	calls.last = correlation;
 	came = add_relaxed(&calls.came, 1);
 	id = symbol ? id_of(symbol) : call;
-	is_looked_at = is_seldom(id) | (came < LOOKED_MOST);
+	is_looked_at = is_chosen(id) | (came < SEARCH_CALLS_LOOKED);
 	place = is_looked_at ? callers_number_of_call(thread, id) : 0;
 	if (place)
 		store_relaxed(&places[correlation % CALLS],

@@ -9,7 +9,8 @@
  * joins them is the call's number.
  *
  * The first thousands of calls are looked at, and from then on those of sites
- * that had not come often, for as long as CUPTI calls back for them.
+ * that had not come often, and some of others, for as long as CUPTI calls back
+ * for them.
  */
 #ifndef PRELOAD_CALL_PLACES_H
 #define PRELOAD_CALL_PLACES_H

@@ -180,6 +180,19 @@ static uint64_t key_on_way(uint64_t innermost, const struct way *way)
 	return sum | 1;
 }
 
+/* The innermost loop, and the next: of what led to this one. */
+static void add_on_way(struct search_loops *found, uint64_t innermost,
+		       uint64_t within, const struct way *way)
+{
+	if (!found->key) {
+		found->key = key_on_way(innermost, way);
+		if (within)
+			found->within = key_on_way(within, way);
+	} else if (!found->within) {
+		found->within = key_on_way(innermost, way);
+	}
+}
+
 /* The functions of one run of the interpreter's loop.  One that calls itself is
  * at another place each time: all of them tell the place. */
 static bool leave_run(struct way *way, struct search_loops *found,
@@ -196,9 +209,11 @@ static bool leave_run(struct way *way, struct search_loops *found,
 			return false;
 		is_last = frame->ends_run;
 		way->next++;
-		if (loops.count && !found->key)
-			found->key = key_on_way(
-				mix(frame->code, loops.innermost), way);
+		if (loops.count)
+			add_on_way(found, mix(frame->code, loops.innermost),
+				   loops.within ? mix(frame->code, loops.within)
+						: 0,
+				   way);
 		*depth += loops.count;
 	}
 	return true;
@@ -216,8 +231,8 @@ static bool leave_native(struct way *way, struct search_loops *found,
 	if (!caller_is_python(way->python, code) &&
 	    is_again(way->codes, way->at, call.begin, way->find))
 		return false;
-	if (call.loops.count && !found->key)
-		found->key = key_on_way(call.loops.innermost, way);
+	if (call.loops.count)
+		add_on_way(found, call.loops.innermost, call.loops.within, way);
 	*depth += call.loops.count;
 	return true;
 }

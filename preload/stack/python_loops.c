@@ -247,6 +247,7 @@ static bool look(uint32_t minor, const unsigned char *code, uint32_t units,
 			loops->counted++;
 		}
 		loops->count++;
+		loops->within = loops->innermost;
 		loops->innermost = head + 1;
 	}
 	return true;

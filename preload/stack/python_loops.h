@@ -17,8 +17,9 @@
 /* Instructions and what belongs to them, of two bytes each. */
 #define PYTHON_UNITS_MAX 4096u
 
-/* The loops around what lies at unit `at`, in 3.`minor`; `innermost` is one
- * more than the unit that it begins with.  False: can't be told. */
+/* The loops around what lies at unit `at`, in 3.`minor`; `innermost` and
+ * `within` are one more than the units that they begin with.  False: can't be
+ * told. */
 bool python_loops_around(uint32_t minor, const unsigned char *code,
 			 uint32_t units, uint32_t at, struct code_loops *loops);
 

@@ -338,12 +338,12 @@ static bool is_alone(const struct loop_groups *groups, uint32_t site)
 			  !loop_groups_is_once(groups, site))))
 		return false;
 	for (uint32_t s = 0; s < sites; s++) {
-		if (is_turn && s != site &&
-		    groups->code[s].hits >= LOOP_HITS_LEAST)
+		if (groups->code[s].hits < LOOP_HITS_LEAST)
+			continue;
+		if (is_turn && s != site && !groups->code[s].loop)
 			return false;
-		if (!is_turn && groups->code[s].hits >= LOOP_HITS_LEAST &&
-		    (groups->code[s].loop != groups->code[site].loop ||
-		     groups->code[s].hits > groups->code[site].hits))
+		if (groups->code[s].loop != groups->code[site].loop ||
+		    groups->code[s].hits > groups->code[site].hits)
 			return false;
 	}
 	return is_turn || !is_one_way(groups, site);

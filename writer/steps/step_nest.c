@@ -2,6 +2,7 @@
 /* step_nest.c - the loops of one stream of marks; see step_marks.h. */
 #include "writer/loops/loop_graphs.h"
 #include "writer/loops/loop_shell.h"
+#include "writer/loops/loop_turns.h"
 #include "writer/steps/step_marks.h"
 
 #include <errno.h>
@@ -21,6 +22,9 @@ static int find(const struct loop_mark *marks, size_t count, uint32_t family,
 	array_free(&room);
 	if (!rc && family == SEARCH_RANGES)
 		loop_shell_take(marks, count, &nest->level[nest->step]);
+	if (!rc && family == SEARCH_CALLS &&
+	    loop_turns_are_doubtful(marks, count, &nest->level[nest->step]))
+		rc = -ENOENT;
 	return rc;
 }
 
