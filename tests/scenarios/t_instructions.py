@@ -113,7 +113,7 @@ def count(command, settings, preload=None, within=None, read=in_all):
                            f"--callgrind-out-file={place}/counts",
                            *([f"--toggle-collect={within}"] if within else []),
                            *map(str, command)],
-                          env=env, capture_output=True, text=True, timeout=120)
+                          env=env, capture_output=True, text=True, timeout=harness.HANGS)
     expect(done.returncode == 0, done.stderr[-2000:])
     first = glob.glob(os.path.join(place, "counts-01")) \
         or glob.glob(os.path.join(place, "counts"))
@@ -414,7 +414,7 @@ def modelled(function):
     done = subprocess.run(["valgrind", "--tool=callgrind",
                            f"--callgrind-out-file={place}/counts",
                            f"--toggle-collect={function}", harness.program("step_loop"), "3"],
-                          env=env, capture_output=True, text=True, timeout=120)
+                          env=env, capture_output=True, text=True, timeout=harness.HANGS)
     expect(done.returncode == 0, done.stderr[-2000:])
     return in_all(os.path.join(place, "counts")) / TIMED
 
