@@ -15,6 +15,10 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#ifndef MADV_POPULATE_WRITE
+#define MADV_POPULATE_WRITE 23
+#endif
+
 #define GROW_BYTES   (1u << 20)
 /* For whoever extends the session, who may be without a processor. */
 #define GROW_YIELDS  64u
@@ -26,19 +30,14 @@ _Static_assert(sizeof(struct session_header) <= SESSION_FIRST_BYTES / 2,
 
 struct session *_Atomic session_here;
 
-/* Backs [from, from + bytes) of the mapping without touching its content.  The
- * file is opened again by its path, since no fd is kept open.  By system calls
- * alone: hooks get here, and open() and close() are points where a thread may
- * be cancelled. */
-static int back(struct session *session, uint64_t from, uint64_t bytes)
+/* By its path, since no fd is kept open.  By system calls alone: hooks get
+ * here, and open() and close() are points where a thread may be cancelled. */
+static int back_by_path(struct session *session, uint64_t from, uint64_t bytes)
 {
-	bool keeps_forks_out;
+	const bool keeps_forks_out = loader_enter_now();
 	int fd;
 	int rc = 0;
 
-	if (session->head->place != SESSION_IN_FILE)
-		return 0;
-	keeps_forks_out = loader_enter_now();
 	fd = (int)syscall(SYS_openat, AT_FDCWD, session->path,
 			  O_RDWR | O_CLOEXEC | O_NOFOLLOW, 0);
 	if (fd < 0 || syscall(SYS_fallocate, fd, 0, from, bytes))
@@ -48,6 +47,20 @@ static int back(struct session *session, uint64_t from, uint64_t bytes)
 	if (keeps_forks_out)
 		loader_leave();
 	return rc;
+}
+
+/* Backs [from, from + bytes) of the mapping, of which nothing is used yet.
+ * From Linux 5.14 on without a descriptor, which a program's thread would have
+ * open while another one forks, and which may be had no more. */
+static int back(struct session *session, uint64_t from, uint64_t bytes)
+{
+	if (session->head->place != SESSION_IN_FILE ||
+	    !madvise(session->base + from, bytes, MADV_POPULATE_WRITE))
+		return 0;
+	/* What there was room for isn't kept from others. */
+	if (errno != EINVAL)
+		madvise(session->base + from, bytes, MADV_REMOVE);
+	return back_by_path(session, from, bytes);
 }
 
 int session_grow(struct session *session, uint64_t bytes)

@@ -10,8 +10,8 @@
  * with the writer's own code.
  *
  * It holds offsets from its start, never pointers; offset 0 is "none".  Space
- * is handed out once, front to back (session_alloc) and backed by fallocate
- * before its first use, so that a full tmpfs is an error code, never SIGBUS.
+ * is handed out once, front to back (session_alloc) and backed before its
+ * first use, so that a full tmpfs is an error code, never SIGBUS.
  *
  * A struct session is the view one process has of it: where it is mapped.  The
  * header and everything after it may be hostile when it comes from a file:
@@ -185,7 +185,7 @@ struct session_header {
 	uint32_t place;		  /* enum session_place */
 	uint64_t ceiling_bytes;	  /* size of the mapping */
 	_Atomic uint64_t used;	  /* handed out so far */
-	_Atomic uint64_t backed;  /* fallocated so far; never shrinks */
+	_Atomic uint64_t backed;  /* of it; never shrinks */
 	_Atomic uint32_t growing; /* thread that extends `backed`, or 0 */
 
 	/* Whose it is. */

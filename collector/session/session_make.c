@@ -116,7 +116,7 @@ static void note_lock(struct session_header *head, const char *path)
 }
 
 /* A mapped file in `folder`: 0 or -errno, nothing is left behind. */
-static int map_opened(struct session *session, const char *folder)
+static int map_file(struct session *session, const char *folder)
 {
 	int rc = -ENOSPC;
 	int fd;
@@ -139,16 +139,6 @@ static int map_opened(struct session *session, const char *folder)
 		unlink(session->path);
 		session->path[0] = '\0';
 	}
-	return rc;
-}
-
-static int map_file(struct session *session, const char *folder)
-{
-	const bool keeps_forks_out = loader_enter_soon();
-	const int rc = map_opened(session, folder);
-
-	if (keeps_forks_out)
-		loader_leave();
 	return rc;
 }
 
@@ -336,22 +326,33 @@ static void fill_header(struct session *session, const struct options *options,
 	store_release(&head->state, SESSION_RUNNING);
 }
 
+/* All that opens files, for moments that keep forks out. */
+static int map_and_lock(struct session *session, enum session_place *place)
+{
+	const bool keeps_forks_out = loader_enter_soon();
+	char path[SESSION_TEXT_BYTES];
+	const int rc = map_somewhere(session, place, path, sizeof(path));
+
+	session->head = (struct session_header *)session->base;
+	if (!rc && path[0])
+		note_lock(session->head, path);
+	if (keeps_forks_out)
+		loader_leave();
+	return rc;
+}
+
 int session_create(const struct options *options, const char *reason,
 		   struct session **made)
 {
-	char path[SESSION_TEXT_BYTES];
 	enum session_place place;
 	int rc;
 
 	memset(&mine, 0, sizeof(mine));
 	mine.bytes = ceiling_bytes(options);
 	mine.writable = true;
-	rc = map_somewhere(&mine, &place, path, sizeof(path));
+	rc = map_and_lock(&mine, &place);
 	if (rc)
 		return rc;
-	mine.head = (struct session_header *)mine.base;
-	if (path[0])
-		note_lock(mine.head, path);
 	fill_header(&mine, options, reason, place);
 	*made = &mine;
 	return 0;

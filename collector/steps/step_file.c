@@ -2,6 +2,7 @@
 /* step_file.c - a step's setting in a file; see step_file.h. */
 #include "collector/steps/step_file.h"
 
+#include "collector/system/descriptor.h"
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
@@ -85,7 +86,8 @@ static bool read_level(struct line_reader *reader, struct search_wanted *wanted)
 /* A pipe would wait for its writer, and a device may never end.  -1: none. */
 static int open_file(const char *path)
 {
-	const int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
+	const int fd = descriptor_open_high(
+		path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK, 0);
 	struct stat status;
 
 	if (fd >= 0 && !fstat(fd, &status) && S_ISREG(status.st_mode))

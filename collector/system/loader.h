@@ -45,7 +45,8 @@ bool loader_enter(void);
  * no longer than 20 ms, since descriptors are the first that a fork copies; but
  * a few times in a process 0.2 s, for a fork that finds no processor. */
 bool loader_enter_soon(void);
-/* The same on a program's own thread, which waits for nothing. */
+/* The same on a program's own thread, which waits for nothing, or where what
+ * the file is opened for can be left. */
 bool loader_enter_now(void);
 void loader_leave(void);
 

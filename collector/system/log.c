@@ -9,6 +9,7 @@
 #include "collector/system/log.h"
 
 #include "collector/system/descriptor.h"
+#include "collector/system/loader.h"
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
@@ -297,23 +298,26 @@ bool log_is_heard(void)
 	return !log_quiet && heard_at() >= 0;
 }
 
-/* A file whose last byte ends no line, a progress bar's perhaps. */
+/* A file whose last byte ends no line, a progress bar's perhaps.  While a fork
+ * is under way nobody looks: its child would have what is opened for it. */
 static bool file_is_within_line(int to)
 {
 	struct stat status;
 	char path[32], last = '\n';
 	int fd;
 
-	if (fstat(to, &status) || !S_ISREG(status.st_mode) || !status.st_size)
+	if (fstat(to, &status) || !S_ISREG(status.st_mode) || !status.st_size ||
+	    !loader_enter_now())
 		return false;
 	/* Ours may be open for writing alone. */
 	log_format(path, sizeof(path), "/proc/self/fd/%d", to);
 	fd = (int)syscall(SYS_openat, AT_FDCWD, path,
 			  O_RDONLY | O_CLOEXEC | O_NONBLOCK, 0);
-	if (fd < 0)
-		return false;
-	syscall(SYS_pread64, fd, &last, 1, status.st_size - 1);
-	syscall(SYS_close, fd);
+	if (fd >= 0) {
+		syscall(SYS_pread64, fd, &last, 1, status.st_size - 1);
+		syscall(SYS_close, fd);
+	}
+	loader_leave();
 	return last != '\n';
 }
 

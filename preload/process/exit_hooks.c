@@ -183,12 +183,13 @@ static bool can_find(const char *file)
 	}
 }
 
-/* Ends the recording if the exec will do so anyway. */
+/* Ends the recording if the exec will do so anyway; one that is being ended by
+ * another thread counts as none that runs, and is waited for. */
 static bool begin(bool will_run)
 {
 	real_resolve();
 	children_leave();
-	return will_run && life_exec();
+	return life_exec(will_run);
 }
 
 static int failed(bool ended)

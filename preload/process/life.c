@@ -546,9 +546,11 @@ static void finish(bool ends)
  * would leave the session behind.  A handler on that very thread can't wait. */
 static COLD void wait_for_ender(void)
 {
-	/* ACQUIRE pairs with ACQ_REL in end_running(). */
-	const uint32_t ender = load_acquire(&life.ender);
+	uint32_t ender;
 
+	/* ACQUIRE pairs with ACQ_REL in move(): the state, read before. */
+	atomic_thread_fence(memory_order_acquire);
+	ender = load_relaxed(&life.ender);
 	if (ender && ender != (uint32_t)syscall(SYS_gettid) && life_is_owner())
 		wait_while(&life.ender, ender,
 			   (uint64_t)process.options.exit_ms * 1000000u);
@@ -562,8 +564,7 @@ static COLD bool end_running(bool ends, const char *by)
 	uint32_t none = 0;
 	bool is_moved;
 
-	/* Before the state: who finds it ended finds who ends it.  ACQ_REL
-	 * pairs with ACQUIRE in wait_for_ender(). */
+	/* Before the state: who finds it ended finds who ends it. */
 	if (!atomic_compare_exchange_strong_explicit(&life.ender, &none, self,
 						     memory_order_acq_rel,
 						     memory_order_relaxed)) {
@@ -594,19 +595,19 @@ COLD void life_end(void)
 {
 	const int saved = errno;
 
-	if (!has_an_end()) {
+	if (!has_an_end() || !life_is_owner()) {
 		wait_for_ender();
 		errno = saved;
 		return;
 	}
-	if (!life_is_owner())
-		return;
 	life_settled();
 	if (load_relaxed(&life.state) == LIFE_RUNNING) {
 		end_running(true, NULL);
 	} else if (move(LIFE_WATCHING, LIFE_ENDED)) {
 		close_gate();
 		closing_explain(&process.options, families_calls_watched());
+	} else {
+		wait_for_ender();
 	}
 	errno = saved;
 }
@@ -630,16 +631,18 @@ void life_confine(const char *by)
 		close_gate();
 		if (process.direct)
 			log_say("no trace: a seccomp filter came first");
+	} else {
+		wait_for_ender();
 	}
 	errno = saved;
 }
 
-bool life_exec(void)
+bool life_exec(bool will_run)
 {
 	const int saved = errno;
 	bool ends = false;
 
-	if (life_is_running()) {
+	if (will_run && life_is_running()) {
 		life.execs = true;
 		ends = end_running(false, NULL);
 	} else {

@@ -38,16 +38,17 @@ uint32_t life_begin_in_allocation(const char *reason); /* of the program */
 uint32_t life_settled(void);
 
 /* The end of the process, by whatever way: finishes the file, prints the
- * closing lines.  Once; a second caller doesn't wait.  Keeps errno. */
+ * closing lines.  Once; a second caller waits for the first.  Keeps errno. */
 void life_end(void);
 
 /* Before the program forbids itself what the end would take: ends now, so that
  * nothing of ours runs from here on.  `by` is noted.  Keeps errno. */
 void life_confine(const char *by);
 
-/* The same before an exec.  True if it ended a recording; then
+/* The same before an exec that `will_run`; another one only waits for who ends
+ * the recording just then.  True if it ended a recording; then
  * life_exec_failed() says so should the exec return after all. */
-bool life_exec(void);
+bool life_exec(bool will_run);
 void life_exec_failed(void);
 
 /* In a forked child: starts over.  Nothing of the parent's session is touched

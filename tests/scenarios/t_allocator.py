@@ -109,7 +109,7 @@ print(sorted(e.nbytes() for e in found if abs(e.nbytes()) >= 4000000))
     except ImportError:
         raise Skip("no PyTorch here") from None
     debug = os.path.join(harness.folder(), "bindings")
-    run = traced(sys.executable, "-c", code, timeout=300, env={
+    run = traced(sys.executable, "-c", code, env={
         "LD_DEBUG": "bindings", "LD_DEBUG_OUTPUT": debug,
         "TRACEPROF_MALLOC": "all"})
     expect_equal(run.stdout, "[-4000000, 4000000]\n", run.stderr)

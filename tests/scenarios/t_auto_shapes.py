@@ -226,7 +226,7 @@ def test_a_training_so_long_that_its_thread_counts():
     program = compile_program("../steps/optimizer.c", "-fopenmp", "-lm", name="optimizer")
     env = {"TRACEPROF_WAIT": "2000", "TRACEPROF_ACTIVE": "2"}
     for arguments in (("1", "1", "700"), ("2", "1", "700"), ("1", "0", "1400")):
-        run = same(program, *arguments, env=env, timeout=100)
+        run = same(program, *arguments, env=env)
         expect_equal([trace.steps() for trace in run.traces],
                      [[first, first + 1] for first in range(2000, 14000, 2002)], arguments)
         for trace in run.traces:
@@ -286,7 +286,7 @@ def test_where_no_step_is_found_the_optimizer_is_likeliest():
 
 def test_places_of_a_long_run():
     """More regions than a look at the places took once: 65,536."""
-    run = same(kernels(), "filters", "22000", timeout=100)
+    run = same(kernels(), "filters", "22000")
     expect_equal(len(run.trace.steps()), 22000, "steps")
 
 

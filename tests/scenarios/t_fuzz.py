@@ -31,7 +31,7 @@ def replay(target):
     files = inputs(target, folder())
     expect(len(files) > 5, f"{len(files)} inputs of {target}")
     done = subprocess.run([program, *files], env=harness.clean_environment(),
-                          capture_output=True, text=True, errors="replace", timeout=120)
+                          capture_output=True, text=True, errors="replace", timeout=harness.HANGS)
     named = [line for line in done.stdout.splitlines() if line in set(files)]
     expect_equal(done.returncode, 0,
                  f"{target} on {named[-1:]}, of {len(files)}: {done.stderr[-1000:]}")

@@ -110,9 +110,8 @@ def test_a_pipe_that_nobody_reads_stands_in_the_file():
         stderr=subprocess.PIPE, text=True,
         env=harness.clean_environment() | {"LD_PRELOAD": harness.LIBRARY,
                                            "TRACEPROF_DIR": target})
-    deadline = time.monotonic() + 5
     while not (os.path.isdir(target) and os.listdir(target)):
-        expect(time.monotonic() < deadline, "no trace")
+        expect(process.poll() is None, "no trace")
         time.sleep(0.05)
     path = os.path.join(target, os.listdir(target)[0])
     os.remove(path)
@@ -306,14 +305,13 @@ def test_an_old_variable_harms_no_file():
 
 
 def check_stuck(writes):
-    """What is there opens, in the middle of a write too; recovery has more."""
-    start = time.monotonic()
+    """What is there opens, in the middle of a write too; recovery has more.  The disk
+    never answers: who waits longer hangs."""
     done = run(
         check=False,
         LD_PRELOAD=f"{harness.program('lib/libstuck_disk.so')}:{harness.LIBRARY}",
         STUCK_WRITES=str(writes), TRACEPROF_EXIT_MS="700")
-    expect(time.monotonic() - start < 1.5 + 0.7 + 5, "waited too long")
-    expect("TRACEPROF_EXIT_MS" in done.stderr, done.stderr)
+    expect("was not done after 700 ms (TRACEPROF_EXIT_MS)" in done.stderr, done.stderr)
     expect(len(done.traces) <= 1, done.files)
     expect_equal(command("recover", done.folder).status, 0, "recover")
     harness.check_files(done)

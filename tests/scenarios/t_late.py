@@ -146,7 +146,7 @@ def test_killed_while_it_writes_the_rest():
         "TRACEPROF_ENCODE": "late", "TRACEPROF_MAX_MB": "0",
         "TRACEPROF_BUFFER_MB": "8", "TRACEPROF_GZIP": "zlib:9"}
     done = subprocess.run([harness.program("spins"), "2", "90000", "0"], env=env,
-                          capture_output=True, text=True, timeout=100)
+                          capture_output=True, text=True, timeout=harness.HANGS)
     expect(LEFT in done.stderr and "traceprof recover" in done.stderr, done.stderr)
     writers = writers_of(target)
     expect(len(writers) == 1, f"who writes: {writers}", done.stderr)
@@ -199,7 +199,7 @@ def test_the_rest_is_written_once_where_a_clone_is_a_fork():
 def test_record_waits_for_it():
     target = os.path.join(folder(), "out")
     done = command("record", "--dir", target, "--encode", "late", "--",
-                   harness.program("spins"), 2, 90000, 0, timeout=100)
+                   harness.program("spins"), 2, 90000, 0, timeout=harness.HANGS)
     expect(LEFT in done.stderr, done.stderr)
     run = harness.Run([], 0, "", done.stderr, target)
     harness.check_files(run)

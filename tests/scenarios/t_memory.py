@@ -281,7 +281,7 @@ def test_samples_are_an_unbiased_estimate():
     env = {"TRACEPROF_MALLOC": "sampled", "TRACEPROF_MALLOC_SAMPLE": "4K"}
     wanted = None
     for number in range(10):
-        run = (traced if number else same)("alloc_sites", "sizes", env=env, timeout=120)
+        run = (traced if number else same)("alloc_sites", "sizes", env=env)
         found = account(run.files[0])
         expect(found["live_bytes"] < 1e6, "what was freed is gone")
         for place in found["places"]:
@@ -652,6 +652,7 @@ while True:
 def test_a_file_that_is_written_has_its_times():
     for mode in ("all", "sites", "sampled", "large"):
         place = folder()
+        began = time.monotonic()
         process = subprocess.Popen(
             [sys.executable, "-c", KEEPS], stdout=subprocess.DEVNULL,
             stderr=subprocess.DEVNULL, env=harness.clean_environment() | HEAP | {
@@ -659,7 +660,6 @@ def test_a_file_that_is_written_has_its_times():
                 "TRACEPROF_MALLOC": mode})
         harness.ends_with_test(process)
         memory = {}
-        began = time.monotonic()
         while not memory.get("live_bytes"):
             time.sleep(0.1)
             expect(process.poll() is None, f"{mode}: it has ended")
@@ -670,7 +670,7 @@ def test_a_file_that_is_written_has_its_times():
         took = time.monotonic() - began
         process.kill()
         process.wait()
-        expect(0 <= memory["peak_ns"] <= said["run_ns"] <= took * 1e9 + 1e9,
+        expect(0 <= memory["peak_ns"] <= said["run_ns"] <= took * 1e9 + 1e6,
                mode, memory["peak_ns"], said["run_ns"], took)
         expect_equal(bool(said["sample_bytes"]), mode == "sampled", mode)
         expect_equal(command("recover", place).status, 0)

@@ -235,7 +235,7 @@ def test_a_disk_that_gets_full_after_the_programs_end():
         target = os.path.join(place, "out")
         done = subprocess.run(
             [harness.program("spins"), "2", "90000", "0"], capture_output=True,
-            text=True, timeout=100, env=harness.clean_environment() | {
+            text=True, timeout=harness.HANGS, env=harness.clean_environment() | {
                 "LD_PRELOAD": harness.LIBRARY, "TRACEPROF_DIR": target,
                 "TRACEPROF_ENCODE": "late", "TRACEPROF_GZIP": "zlib:9",
                 "TRACEPROF_STEP": "api"})

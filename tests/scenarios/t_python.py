@@ -23,7 +23,7 @@ def test_without_the_library():
 
 
 def test_with_windows_by_hand():
-    run = traced(sys.executable, TESTS, timeout=120,
+    run = traced(sys.executable, TESTS,
                  env=PATH | {"EXPECT_PRELOADED": "1", "TRACEPROF_STEP": "manual"})
     expect_passed(run)
     expect_equal(len(run.files), 16, f"windows {run.files}")
@@ -31,7 +31,7 @@ def test_with_windows_by_hand():
 
 def test_with_no_variable_set():
     """As guides write it: windows get files, and nothing between them is lost."""
-    run = traced(sys.executable, TESTS, timeout=120,
+    run = traced(sys.executable, TESTS,
                  env=PATH | {"EXPECT_PRELOADED": "1"})
     expect_passed(run)
     named = [trace for trace in run.traces if trace.meta["step"].get("name")]
@@ -39,7 +39,7 @@ def test_with_no_variable_set():
 
 
 def test_in_a_run_that_is_recorded_whole():
-    run = traced(sys.executable, TESTS, timeout=120,
+    run = traced(sys.executable, TESTS,
                  env=PATH | {"EXPECT_PRELOADED": "1", "TRACEPROF_STEP": "auto"})
     expect_passed(run)
     trace = run.trace

@@ -448,7 +448,7 @@ def test_sub_interpreters_are_left_out_and_said_to_be():
             "print('done')\n")
     for version, path in some().items():
         run = traced("sh", "-c", 'exec "$0" "$1" 2>"$2"', path, write(READY + text), said,
-                     env=ENV, timeout=90)
+                     env=ENV)
         seen = counts(run.trace)
         expect_equal((run.stdout, seen["own"], seen["work"]), ("done\n", 5, 0), version)
         with open(said, encoding="utf-8") as file:

@@ -58,7 +58,7 @@ def test_memcheck_finds_no_fault_of_ours():
                        (check, {"MALLOC": "all", "STACK": "all", "WAITS": "1", "IO": "1",
                                  "MMAP": "1"})):
         run = traced(*words, env=verdict | {"TRACEPROF_" + key: value
-                                            for key, value in env.items()}, timeout=200)
+                                            for key, value in env.items()})
         expect_equal((run.status, run.stdout, run.foreign_stderr), (0, "20 steps, 120\n", ""), env)
         expect_equal(any(" memcheck would take" in line for line in run.own_lines),
                      "SAMPLE" in env or "STACK" in env, run.stderr)
@@ -333,7 +333,7 @@ def test_a_daemon_that_keeps_some_rights():
 
 
 def test_threads_that_come_and_go():
-    run = same("threads", 64, 10000, env={"TRACEPROF_MALLOC": "large"}, timeout=120)
+    run = same("threads", 64, 10000, env={"TRACEPROF_MALLOC": "large"})
     events = run.trace.meta["events"]
     born = [one for one in run.trace.memory() if 66000 <= one["args"]["Bytes"] < 67000]
     # A thread that finds no room for a record makes two calls or more.
@@ -363,7 +363,7 @@ def test_clang_program():
 def test_valgrind_and_other_tools_do_not_crash_on_us():
     tool = program("valgrind")
     run = traced(tool, "--tool=none", "-q", program("region"), "plain_parallel",
-                 check=False, timeout=120)
+                 check=False)
     expect_equal((run.status, run.stdout), (0, "plain_parallel 3\n"), run.stderr)
 
 

@@ -267,54 +267,78 @@ bool fresh_files_fullest(const struct fresh_files *files, pid_t pid,
 	return fullest >= 0;
 }
 
-unsigned int fresh_files_largest(const struct fresh_files *files,
-				 char path[PATH_MAX])
+static long long events_of(const char *path)
+{
+	return account_of(path, "\"events\":{", "\"seen\":");
+}
+
+/* What the process had of the processors, where samples were taken. */
+static long long work_of(const char *path)
+{
+	return account_of(path, "{\"tid\":0,", "\"ran_us\":");
+}
+
+/* Of others than `pid` the one with most of it, and the least of it that one of
+ * them has; how many there are with those of `pid`, 0 no others. */
+static unsigned int largest_by(const struct fresh_files *files, pid_t pid,
+			       long long (*measure)(const char *path),
+			       char path[PATH_MAX], long long *least)
 {
 	char candidate[PATH_MAX];
 	unsigned int looked = 0;
-	long long most_events = -1;
+	long long most = -1;
 
+	*least = 0;
 	for (size_t at = 0; at < files->files.count && looked < LARGEST_OF;
 	     at++) {
 		const struct fresh_file *file =
 			key_table_row(&files->files, at);
-		long long events;
+		const char *name = key_table_key(&files->files, at, NULL);
+		long long value;
 
-		snprintf(candidate, PATH_MAX, "%s/%s", files->folder,
-			 key_table_key(&files->files, at, NULL));
+		snprintf(candidate, PATH_MAX, "%s/%s", files->folder, name);
 		if (file->is_old || access(candidate, R_OK))
 			continue;
 		looked++;
-		events = account_of(candidate, "\"events\":{", "\"seen\":");
-		if (events <= most_events)
+		if (owner_of(name) == pid)
 			continue;
-		most_events = events;
+		value = measure(candidate);
+		*least = most < 0 || value < *least ? value : *least;
+		if (value <= most)
+			continue;
+		most = value;
 		memcpy(path, candidate, PATH_MAX);
 	}
-	return looked;
+	return most < 0 ? 0 : looked;
 }
 
-/* Where samples were taken the file says what the process had of the
- * processors; who waits for others may have as many events. */
-static bool worked_little(const char *own, const char *largest)
+unsigned int fresh_files_largest(const struct fresh_files *files, pid_t pid,
+				 char path[PATH_MAX], bool *is_by_work)
 {
-	static const char process[] = "{\"tid\":0,", ran[] = "\"ran_us\":";
-	const long long here = account_of(own, process, ran);
+	long long least;
+	unsigned int looked = largest_by(files, pid, work_of, path, &least);
 
-	return here > 0 &&
-	       here * LITTLE_WORK < account_of(largest, process, ran);
+	*is_by_work = least > 0;
+	return *is_by_work || !looked
+		       ? looked
+		       : largest_by(files, pid, events_of, path, &least);
 }
 
+/* Who waits for others may have as many events as they. */
 bool fresh_files_did_little(const struct fresh_files *files, pid_t pid)
 {
-	char own[PATH_MAX], largest[PATH_MAX];
+	char own[PATH_MAX], other[PATH_MAX];
+	long long least, work;
 
-	return fresh_files_last(files, pid, own) &&
-	       !account_of(own, "\"step\":{", "\"drawn\":") &&
-	       fresh_files_largest(files, largest) &&
-	       (account_of(own, "\"events\":{", "\"seen\":") * LITTLE <
-			account_of(largest, "\"events\":{", "\"seen\":") ||
-		worked_little(own, largest));
+	if (!fresh_files_last(files, pid, own) ||
+	    account_of(own, "\"step\":{", "\"drawn\":") ||
+	    !largest_by(files, pid, events_of, other, &least))
+		return false;
+	if (events_of(own) * LITTLE < events_of(other))
+		return true;
+	work = work_of(own);
+	largest_by(files, pid, work_of, other, &least);
+	return work > 0 && work * LITTLE_WORK < work_of(other);
 }
 
 pid_t fresh_files_first_rank(const struct fresh_files *files, pid_t pid)

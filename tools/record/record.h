@@ -60,15 +60,15 @@ bool fresh_files_last(const struct fresh_files *files, pid_t pid,
 bool fresh_files_fullest(const struct fresh_files *files, pid_t pid,
 			 char path[PATH_MAX], bool *is_last);
 
-/* Of some that other processes have left the one of most events; how many were
- * compared, 0 none.  (Processor time isn't known of what was written after a
- * program's end.) */
-unsigned int fresh_files_largest(const struct fresh_files *files,
-				 char path[PATH_MAX]);
+/* Of some that other processes than `pid` have left that of the one that worked
+ * most, where each says so, since samples were taken, else the one of most
+ * events; how many there are with those of `pid`, 0 no others. */
+unsigned int fresh_files_largest(const struct fresh_files *files, pid_t pid,
+				 char path[PATH_MAX], bool *is_by_work);
 
-/* Did this process leave a trace without steps, of hardly an event beside that
- * one's, or of hardly any work, by samples?  So does a shell that is sampled
- * while it waits. */
+/* Did this process leave a trace without steps, of hardly an event beside
+ * another one's, or of hardly any work, by samples?  So does a shell that is
+ * sampled while it waits. */
 bool fresh_files_did_little(const struct fresh_files *files, pid_t pid);
 
 /* Of the ranks that were started last the first one, where this process is none

@@ -201,7 +201,7 @@ static void say_verdict(struct fresh_files *files, pid_t pid)
 	const pid_t rank = fresh_files_first_rank(files, pid);
 	char path[PATH_MAX];
 	unsigned int others;
-	bool is_last;
+	bool is_by_work, is_last;
 
 	if (rank && fresh_files_fullest(files, rank, path, &is_last)) {
 		fprintf(stderr,
@@ -213,12 +213,15 @@ static void say_verdict(struct fresh_files *files, pid_t pid)
 	}
 	if (!fresh_files_last(files, pid, path) ||
 	    fresh_files_did_little(files, pid)) {
-		others = fresh_files_largest(files, path);
+		others = fresh_files_largest(files, pid, path, &is_by_work);
 		if (others > 1)
 			fprintf(stderr,
-				"traceprof record: of %u traces, the one with "
-				"most events is %s:\n",
-				others, path);
+				"traceprof record: of %u traces, the one %s is "
+				"%s:\n",
+				others,
+				is_by_work ? "whose process worked most"
+					   : "with most events",
+				path);
 		if (others)
 			judge(path);
 		return;

@@ -8,6 +8,8 @@
  *
  */
 #include "writer/file/trace_file.h"
+
+#include "collector/system/descriptor.h"
 #include "writer/file/gzip.h"
 #include <errno.h>
 #include <fcntl.h>
@@ -523,7 +525,8 @@ static int open_old(const struct trace_file *file, const char *path)
 	int fd, rc = 0;
 
 	/* O_NONBLOCK: a pipe must not keep us. */
-	fd = open(path, O_RDONLY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK);
+	fd = descriptor_open_high(
+		path, O_RDONLY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK, 0);
 	if (fd < 0)
 		return errno == ELOOP ? -EBADMSG : -errno;
 	gzip_header(wanted);

@@ -3,6 +3,7 @@
  * truncated_file.h. */
 #include "writer/file/truncated_file.h"
 
+#include "collector/system/descriptor.h"
 #include "writer/file/gzip.h"
 #include "writer/text/schema.h"
 #include <errno.h>
@@ -89,8 +90,8 @@ static char *read_all(int fd, uint64_t len)
 int truncated_file_find(const char *path, bool is_plain, uint64_t tail_at,
 			struct truncated_file *found, const _Atomic bool *stop)
 {
-	const int fd =
-		open(path, O_RDONLY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK);
+	const int fd = descriptor_open_high(
+		path, O_RDONLY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK, 0);
 	struct stat status;
 	char *bytes = MAP_FAILED;
 	uint64_t len = 0;

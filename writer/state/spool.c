@@ -2,6 +2,7 @@
 /* spool.c - one file of packed events; see spool.h. */
 #include "writer/state/spool.h"
 
+#include "collector/system/descriptor.h"
 #include "collector/system/log.h"
 #include <errno.h>
 #include <fcntl.h>
@@ -79,7 +80,8 @@ int spool_find(struct spool *spool, const struct session *session)
 		return 0;
 	if (!name_is_sane(head))
 		return -EBADMSG;
-	fd = open(head->spool, O_RDONLY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK);
+	fd = descriptor_open_high(
+		head->spool, O_RDONLY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK, 0);
 	if (fd < 0)
 		return -errno;
 	if (fstat(fd, &status) || !S_ISREG(status.st_mode) ||

@@ -4,6 +4,7 @@
  */
 #include "tests/unit/cmocka_base.h"
 
+#include "collector/system/loader.h"
 #include "collector/system/log.h"
 #include <errno.h>
 #include <fcntl.h>
@@ -348,6 +349,43 @@ static void test_a_file_that_may_not_grow_costs_the_line(void **state)
 	fclose(file);
 }
 
+/* Into a file that ends within a line; `forks`: while a fork is under way. */
+static void check_line_in_file(bool forks, const char *expected)
+{
+	char text[64] = "";
+	FILE *file = tmpfile();
+	pid_t child;
+
+	assert_non_null(file);
+	assert_int_equal(write(fileno(file), "50 %", 4), 4);
+	child = fork();
+	if (!child) {
+		dup2(fileno(file), STDERR_FILENO);
+		if (forks)
+			loader_before_fork();
+		log_start(false);
+		log_say("line");
+		_exit(0);
+	}
+	waitpid(child, NULL, 0);
+	assert_true(pread(fileno(file), text, sizeof(text) - 1, 0) > 0);
+	assert_string_equal(text, expected);
+	fclose(file);
+}
+
+static void test_a_line_of_a_file_is_ended_first(void **state)
+{
+	(void)state;
+	check_line_in_file(false, "50 %\ntraceprof: line\n");
+}
+
+/* To see that it isn't ended a file is opened. */
+static void test_none_is_opened_while_a_fork_is_under_way(void **state)
+{
+	(void)state;
+	check_line_in_file(true, "50 %traceprof: line\n");
+}
+
 static void test_a_long_line_ends_in_a_newline_and_errno_stays(void **state)
 {
 	char *text = stderr_of(print_wide);
@@ -376,6 +414,8 @@ int main(void)
 		cmocka_unit_test(test_a_full_pipe_costs_the_line),
 		cmocka_unit_test(test_a_pipe_without_readers_costs_the_line),
 		cmocka_unit_test(test_a_file_that_may_not_grow_costs_the_line),
+		cmocka_unit_test(test_a_line_of_a_file_is_ended_first),
+		cmocka_unit_test(test_none_is_opened_while_a_fork_is_under_way),
 		cmocka_unit_test(
 			test_nothing_before_the_start_or_without_stderr),
 		cmocka_unit_test(

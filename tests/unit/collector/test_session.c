@@ -13,6 +13,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -188,11 +189,28 @@ static void test_a_thread_does_not_wait_for_itself(void **state)
 			 0);
 }
 
+/* Nobody may find the file any more, and a fork may be under way. */
+static void test_growing_opens_nothing(void **state)
+{
+	const uint64_t backed = load_relaxed(&session->head->backed);
+
+	(void)state;
+	if (session->head->place != SESSION_IN_FILE)
+		skip(); /* no roomy /dev/shm here */
+	if (madvise(session->base, 1, MADV_POPULATE_WRITE))
+		skip(); /* Linux before 5.14 */
+	unlink(session->path);
+	assert_int_equal(session_grow(session, 1), 0);
+	assert_true(load_relaxed(&session->head->backed) > backed);
+	session->base[backed] = 1;
+}
+
 static void test_without_backing_there_is_no_space(void **state)
 {
 	(void)state;
 	if (session->head->place != SESSION_IN_FILE)
 		skip(); /* no roomy /dev/shm here */
+	assert_int_equal(truncate(session->path, SESSION_FIRST_BYTES), 0);
 	unlink(session->path);
 	assert_int_equal(session_alloc(session, 3 << 20), 0);
 	assert_int_not_equal(session_alloc(session, 64), 0);
@@ -429,6 +447,7 @@ int main(void)
 		SESSION_TEST(test_growing_backs_ahead_and_stops_at_the_ceiling),
 		SESSION_TEST(test_a_slow_grower_is_waited_for),
 		SESSION_TEST(test_a_thread_does_not_wait_for_itself),
+		SESSION_TEST(test_growing_opens_nothing),
 		SESSION_TEST(test_without_backing_there_is_no_space),
 		SESSION_TEST(test_threads_get_space_apart),
 		SESSION_TEST(test_notes_count_once_and_are_bounded),
