@@ -334,9 +334,9 @@ struct sample_place sample_stack_take(struct session *session,
 	uint64_t frames[STACK_DEPTH_MAX];
 	uint64_t stack;
 	const uint64_t code = interrupted(context, &stack);
-	const bool can_walk =
-		is_beside ||
-		has_room(thread, context, (uint64_t)(uintptr_t)frames);
+	const bool can_walk = is_beside ? !unwind.lets_signals
+					: has_room(thread, context,
+						   (uint64_t)(uintptr_t)frames);
 	uint32_t count = 0;
 
 	/* Where the register points elsewhere, there is no stack to walk. */

@@ -229,6 +229,7 @@ static bool load(void)
 		return false;
 	}
 	unwind.has_points = !unwind_calls_redirect(unwind.library);
+	unwind.lets_signals = !unwind_calls_keep_blocked(unwind.library);
 	walk_first();
 	if (!dlinfo(library, RTLD_DI_TLS_MODID, &unwind.tls_module) &&
 	    unwind.tls_module)

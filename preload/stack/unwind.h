@@ -68,6 +68,7 @@ struct unwind {
 	uintptr_t libc, libc_bytes;
 	uintptr_t start;   /* the program's first code */
 	bool has_points;   /* a walk may be a point of cancellation */
+	bool lets_signals; /* ... and unblock that of samples */
 	size_t tls_module; /* of its memory for each thread */
 	void *(*tls_address)(void *index); /* NULL: it has none */
 	/* Files of CUDA: of its calls a stack begins outside of these. */
