@@ -346,6 +346,9 @@ struct sample_place sample_stack_take(struct session *session,
 				? unwind_from(thread->stack_high, context,
 					      frames, STACK_DEPTH_MAX)
 				: walk(thread->stack_high, code, frames);
+	if (count && unlikely(unwind_guessed(frames, count)))
+		count = unwind_by_code(thread->stack_high, context, frames,
+				       STACK_DEPTH_MAX);
 	if (count < 2) {
 		add_relaxed(&sums->unrooted, 1);
 		count = 1;

@@ -121,6 +121,31 @@ def test_python_below_code_that_cannot_be_walked():
     expect(sums["outer"] + sums["on_thread"] > 0.98 * sums["all"], sums)
 
 
+def test_who_calls_code_that_tells_nothing_of_its_frame():
+    """Assembly without tables and code made at run time, called by functions that keep a
+    frame pointer and by such that don't: by what the code does up to its return.  By the
+    frame pointer one had no caller, or its caller's, or what old calls left."""
+    if platform.machine() != "x86_64":
+        raise Skip("its assembly is x86-64's")
+    for flag in ("-fomit-frame-pointer", "-fno-omit-frame-pointer"):
+        program = harness.compile_program("bare_kernels.c", "-O2", flag,
+                                          name="bare" + flag)
+        done = same(program, env=SAMPLED)
+        folded = harness.command("report", "--folded", done.trace.path).stdout
+        sums = collections.Counter()
+        for line in folded.splitlines():
+            path, number = line.rsplit(" ", 1)
+            names = path.split(";")
+            if names[-1] in ("leaf", "aligned", "pushes", "keeps", "[no module]"):
+                kernel = "made" if names[-1] == "[no module]" else names[-1]
+                sums[kernel] += int(number)
+                wanted = ["main", "outer", f"calls_{kernel}", names[-1]]
+                sums["wrong"] += names[-4:] != wanted and int(number)
+        expect_equal(sums["wrong"], 0, folded[-2000:])
+        for kernel in ("leaf", "aligned", "pushes", "keeps", "made"):
+            expect(sums[kernel] > 50000, kernel, sums)
+
+
 def test_functions_of_a_template_with_long_arguments_are_told_apart():
     done = same("long_names", env=SAMPLED)
     hot = json.loads(harness.command("report", "--hot", "--json", done.files[0]).stdout)
