@@ -6,8 +6,8 @@
  * A frame is left by its file's entry (unwind_rule.c).  Where no file has one
  * it is left by what its code does (unwind_code.h), and what that leads to must
  * lie behind a call.  Nothing is read but those entries, code of files, the
- * thread's own stack from the stack pointer to its end, and, by the kernel, code
- * that lies in no file.
+ * thread's own stack from the stack pointer to its end, and, by the kernel,
+ * code that lies in no file.
  */
 #include "preload/stack/unwind.h"
 
