@@ -32,8 +32,8 @@ struct state {
 	struct value registers[CODE_REGISTERS];
 	struct stored stores[STORES];
 	uint32_t stored;
-	/* What was pushed since the stack pointer isn't known: of V8's functions
-	 * the return address, when their arguments are gone. */
+	/* What was pushed since the stack pointer isn't known: of V8's
+	 * functions the return address, when their arguments are gone. */
 	struct value pushed;
 };
 
