@@ -334,9 +334,9 @@ struct sample_place sample_stack_take(struct session *session,
 	uint64_t frames[STACK_DEPTH_MAX];
 	uint64_t stack;
 	const uint64_t code = interrupted(context, &stack);
-	const bool can_walk =
-		is_beside ||
-		has_room(thread, context, (uint64_t)(uintptr_t)frames);
+	const bool can_walk = is_beside ? !unwind.lets_signals
+					: has_room(thread, context,
+						   (uint64_t)(uintptr_t)frames);
 	uint32_t count = 0;
 
 	/* Where the register points elsewhere, there is no stack to walk. */
@@ -346,6 +346,9 @@ struct sample_place sample_stack_take(struct session *session,
 				? unwind_from(thread->stack_high, context,
 					      frames, STACK_DEPTH_MAX)
 				: walk(thread->stack_high, code, frames);
+	if (count && unlikely(unwind_guessed(frames, count)))
+		count = unwind_by_code(thread->stack_high, context, frames,
+				       STACK_DEPTH_MAX);
 	if (count < 2) {
 		add_relaxed(&sums->unrooted, 1);
 		count = 1;

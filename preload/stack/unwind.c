@@ -180,24 +180,31 @@ static bool find(void *library)
 int unwind_visit_checked(struct dl_phdr_info *info, size_t size, void *arg)
 {
 	const struct unwind_visit *own = arg;
+	const uint64_t asked = *(const uint64_t *)own->arg;
 
 	/* Since 2003 the address comes first in what it gave. */
-	if (unlikely(!unwind.knows_asked))
-		unwind.asked = *(const uint64_t *)own->arg;
-	else if (!unwind_table_holds(info, *(const uint64_t *)own->arg))
-		return 0;
-	return own->visit(info, size, own->arg);
+	if (unlikely(!unwind.knows_asked)) {
+		unwind.asked = asked;
+		return own->visit(info, size, own->arg);
+	}
+	unwind_note(info, asked);
+	return unwind_table_holds(info, asked)
+		       ? own->visit(info, size, own->arg)
+		       : 0;
 }
 
 bool unwind_answer(const struct unwind_visit *own, int *rc)
 {
+	const uint64_t asked = *(const uint64_t *)own->arg;
 	struct dl_phdr_info info;
 
 	if (!unwind.knows_asked || !unwind.find_object)
 		return false;
 	*rc = 0;
-	if (unwind_find_file(*(const uint64_t *)own->arg, &info))
+	if (unwind_find_file(asked, &info))
 		*rc = unwind_visit_checked(&info, sizeof(info), (void *)own);
+	else
+		unwind_note(NULL, asked);
 	return true;
 }
 
@@ -229,6 +236,7 @@ static bool load(void)
 		return false;
 	}
 	unwind.has_points = !unwind_calls_redirect(unwind.library);
+	unwind.lets_signals = !unwind_calls_keep_blocked(unwind.library);
 	walk_first();
 	if (!dlinfo(library, RTLD_DI_TLS_MODID, &unwind.tls_module) &&
 	    unwind.tls_module)

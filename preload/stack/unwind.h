@@ -68,6 +68,7 @@ struct unwind {
 	uintptr_t libc, libc_bytes;
 	uintptr_t start;   /* the program's first code */
 	bool has_points;   /* a walk may be a point of cancellation */
+	bool lets_signals; /* ... and unblock that of samples */
 	size_t tls_module; /* of its memory for each thread */
 	void *(*tls_address)(void *index); /* NULL: it has none */
 	/* Files of CUDA: of its calls a stack begins outside of these. */
@@ -112,6 +113,24 @@ uint32_t unwind_slowly(uint64_t high, uint64_t *frames, uint32_t count);
  * the caller is. */
 uint32_t unwind_from(uint64_t high, const ucontext_t *context, uint64_t *frames,
 		     uint32_t count);
+
+/*
+ * Code of which no file says how it is left.  libunwind tries the frame pointer
+ * there, which may be the caller's, so that a function is missing, or any
+ * number.  Each address is noted as libunwind asks for it: the file that holds
+ * it, or NULL.
+ */
+void unwind_note(const struct dl_phdr_info *info, uint64_t code);
+
+/* Is one of these such code?  The first frame is what runs, all others return
+ * addresses. */
+bool unwind_guessed(const uint64_t *frames, uint32_t count);
+
+/* As unwind_from(), where that guessed: each frame is left by its file's word
+ * or by what its code does (unwind_code.h), and where neither tells there are
+ * no callers. */
+uint32_t unwind_by_code(uint64_t high, const ucontext_t *context,
+			uint64_t *frames, uint32_t count);
 
 /* The file that holds an address, by a table of the loader's that needs no
  * lock; unwind.find_object is there. */

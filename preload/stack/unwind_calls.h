@@ -16,4 +16,7 @@
  * calls can't be changed, and a walk may be a point of cancellation. */
 bool unwind_calls_redirect(uintptr_t library);
 
+/* False: it would let signals come in the handler of samples. */
+bool unwind_calls_keep_blocked(uintptr_t library);
+
 #endif

@@ -30,10 +30,14 @@ enum unwind_saved {
  * stack pointer, or of the frame pointer, and a distance, or lies there. */
 struct unwind_rule {
 	bool is_by_pointer, is_there;
-	bool is_elsewhere;     /* by a register that isn't followed */
+	bool is_elsewhere; /* by a register that isn't followed */
+	bool is_by_code;   /* not by a file's entry; */
+	bool is_adrift;	   /* ... the frame's address isn't the stack pointer */
 	uint8_t pointer, back; /* enum unwind_saved: of the frame pointer, of
 				  the return address */
+	uint8_t other;	       /* by the register before this one; 0 not so */
 	int32_t distance, pointer_at, back_at;
+	int32_t behind; /* so far behind what lies there */
 };
 
 /* The rule for `code`, of a file that holds it.  False: it has none of this

@@ -121,6 +121,31 @@ def test_python_below_code_that_cannot_be_walked():
     expect(sums["outer"] + sums["on_thread"] > 0.98 * sums["all"], sums)
 
 
+def test_who_calls_code_that_tells_nothing_of_its_frame():
+    """Assembly without tables and code made at run time, called by functions that keep a
+    frame pointer and by such that don't: by what the code does up to its return.  By the
+    frame pointer one had no caller, or its caller's, or what old calls left."""
+    if platform.machine() != "x86_64":
+        raise Skip("its assembly is x86-64's")
+    for flag in ("-fomit-frame-pointer", "-fno-omit-frame-pointer"):
+        program = harness.compile_program("bare_kernels.c", "-O2", flag,
+                                          name="bare" + flag)
+        done = same(program, env=SAMPLED)
+        folded = harness.command("report", "--folded", done.trace.path).stdout
+        sums = collections.Counter()
+        for line in folded.splitlines():
+            path, number = line.rsplit(" ", 1)
+            names = path.split(";")
+            if names[-1] in ("leaf", "aligned", "pushes", "keeps", "[no module]"):
+                kernel = "made" if names[-1] == "[no module]" else names[-1]
+                sums[kernel] += int(number)
+                wanted = ["main", "outer", f"calls_{kernel}", names[-1]]
+                sums["wrong"] += names[-4:] != wanted and int(number)
+        expect_equal(sums["wrong"], 0, folded[-2000:])
+        for kernel in ("leaf", "aligned", "pushes", "keeps", "made"):
+            expect(sums[kernel] > 50000, kernel, sums)
+
+
 def test_functions_of_a_template_with_long_arguments_are_told_apart():
     done = same("long_names", env=SAMPLED)
     hot = json.loads(harness.command("report", "--hot", "--json", done.files[0]).stdout)
@@ -204,6 +229,54 @@ def test_what_ran_while_the_gpu_was_idle():
            " 75.0  inner" in text, text)
     folded = harness.command("report", "--folded", "--phase", "gpu-idle", path).stdout
     expect_equal(sorted(folded.split("\n")), ["", "main 1000", "main;inner 3000"])
+
+
+ZOOM = """
+const box = (a) => ({style: {}, at: a, getAttribute(k) { return this.at[k]; },
+                     setAttribute(k, v) { this.at[k] = String(v); }, textContent: ''});
+const groups = BOXES.map(b => { const g = box({'data-n': b[0]}), r = box({x: b[1], width: b[2],
+    y: b[3]}), t = box({x: b[1]}); g.querySelector = k => k === 'rect' ? r : t; g.r = r;
+    return g; });
+const document = {querySelectorAll: () => groups, addEventListener() {}};
+const window = {addEventListener() {}};
+SCRIPT
+init();
+zoom(groups.find(g => g.at['data-n'] === 'middle'));
+console.log(groups.filter(g => g.style.display !== 'none').map(
+    g => g.at['data-n'] + ' ' + (+g.r.at.width).toFixed() + ' ' + g.style.opacity).join(', '));
+"""
+
+
+def test_zoom_shows_what_a_function_calls():
+    """With those that called it pale above it."""
+    if not shutil.which("node"):
+        raise Skip("node is not on this machine")
+    events = [{"ph": "M", "name": "process_name", "pid": 7, "tid": 7, "args": {}}]
+    for name, start, took in (("outer", 0, 400), ("middle", 100, 200), ("inner", 150, 50),
+                              ("beside", 300, 100)):
+        events.append({"ph": "X", "cat": "cpu_sample", "name": name, "pid": 7, "tid": 7,
+                       "ts": start, "dur": took,
+                       "args": {"samples": 1, "self_us": took / 2}})
+    place = harness.folder()
+    trace, out = (os.path.join(place, name) for name in ("t.json", "zoom.svg"))
+    with open(trace, "w", encoding="utf-8") as file:
+        json.dump({"traceEvents": events}, file)
+    said = harness.command("report", "--flame", out, trace)
+    expect_equal(said.status, 0, said.stderr)
+    with open(out, encoding="utf-8") as file:
+        text = file.read()
+    boxes = re.findall(r'data-n="([^"]*)".*?<rect x="([^"]*)" y="([^"]*)" width="([^"]*)"',
+                       text, re.S)
+    script = re.search(r"<script><!\[CDATA\[(.*?)\]\]>", text, re.S).group(1)
+    rows = [[name, float(x), float(wide), float(y)] for name, x, y, wide in boxes]
+    done = subprocess.run(
+        ["node", "-e", ZOOM.replace("BOXES", json.dumps(rows)).replace("SCRIPT", script)],
+        capture_output=True, text=True)
+    expect_equal(done.stderr, "", "node")
+    shown = done.stdout.strip().split(", ")
+    expect("outer 1200 0.5" in shown and "middle 1200 1" in shown, shown)
+    expect(any(re.fullmatch(r"inner \d+ 1", one) for one in shown), shown)
+    expect(not any(one.startswith("beside") for one in shown), shown)
 
 
 if __name__ == "__main__":

@@ -80,6 +80,13 @@ def test_a_handlers_full_stack_is_not_passed():
                left, taken, sampling)
 
 
+def test_no_second_sample_comes_into_the_handler_of_the_first():
+    """libunwind blocks signals around its locks but not that one, and a second one would
+    find the stack free that the handler has left."""
+    run = same("signals_meanwhile", env={"TRACEPROF_SAMPLE": "997"})
+    expect(run.trace.meta["written_by_kind"]["cpu_sample"] > 50, "samples")
+
+
 def test_a_pool_that_names_its_threads_is_named():
     program = compile_program("named_pool.c", "-O1", "-D_GNU_SOURCE", "-I", ROOT,
                               "-pthread", name="named_pool")
