@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: MIT
+/* SPDX-License-Identifier: MIT */
 /*
  * xla_double.cpp - what jaxlib's file has of XLA's TraceMeRecorder: its names
  * and its layout, in the symbol table and nowhere else.

@@ -37,7 +37,7 @@ static void symbols_are_shown_as_in_the_source(void **state)
 }
 
 #ifdef HAVE_DEMANGLE
-/* lib::work<type0, type1, ...>::run(), `types` of them, each of `each` bytes. */
+/* lib::work<type0, type1, ...>::run(), with `types` of `each` bytes. */
 static void write_symbol(char *symbol, int types, int each)
 {
 	symbol += sprintf(symbol, "_ZN3lib4workIJ");
@@ -46,7 +46,7 @@ static void write_symbol(char *symbol, int types, int each)
 	sprintf(symbol, "EE3runEv._omp_fn.0");
 }
 
-/* However long what it is a template of: the function's name is at the end. */
+/* However long the arguments: the function's name is at the end. */
 static void a_long_symbol_keeps_its_function(void **state)
 {
 	static char symbol[80000];
