@@ -5,8 +5,8 @@
  * tsl::profiler::TraceMeRecorder of jaxlib: switched on, it keeps an event of
  * each annotation that ends, and hands over all of them when it is switched
  * off.  Its functions aren't exported, but jaxlib's files have a whole symbol
- * table.  They are used if the version is one of those whose sources have this
- * layout, if the code that is loaded is the file's, and if an annotation that
+ * table.  They are used if the version is among those that were looked at, if
+ * the code that is loaded is the file's, and if an annotation that
  * jaxlib itself makes for us is found in what comes back.
  */
 #ifndef PRELOAD_JAX_XLA_RECORDER_H
