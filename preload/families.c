@@ -60,6 +60,10 @@ void families_prepare(void)
 		gate_mark(GATE_OMP_CALLER, true);
 	sampler_prepare();
 	python_prepare();
+	/* Another library's constructor may have begun the recording, which
+	 * knew of no interpreter yet. */
+	if (load_relaxed(&session_here))
+		python_start_late(load_relaxed(&session_here));
 	/* Here and not when the recording begins, which may be while the loader
 	 * is locked. */
 	if (wants_waits() || process.options.python) {

@@ -5,8 +5,9 @@
 #include <stdbool.h>
 #include <string.h>
 
-/* What is folded is much shorter; of what isn't, more is cut anyway. */
+/* What is folded is much shorter; of what isn't, the end is kept. */
 #define FOLDING_BYTES 1024u
+#define DOTS	      "..."
 
 struct folding {
 	char text[FOLDING_BYTES];
@@ -15,16 +16,21 @@ struct folding {
 
 static void add(struct folding *folded, const char *text, size_t len)
 {
-	const size_t room = sizeof(folded->text) - 1 - folded->len;
+	const size_t half = sizeof(folded->text) / 2, dots = sizeof(DOTS) - 1;
 
-	if (len > room)
-		len = room;
+	if (len > half)
+		len = half;
+	if (len > sizeof(folded->text) - 1 - folded->len) {
+		memcpy(folded->text, DOTS, dots);
+		memmove(folded->text + dots,
+			folded->text + folded->len - (half - 2 * dots),
+			half - 2 * dots);
+		folded->len = half - dots;
+	}
 	memcpy(folded->text + folded->len, text, len);
 	folded->len += len;
 	folded->text[folded->len] = '\0';
 }
-
-#define DOTS "..."
 
 /* The < or > at `at` belongs to an operator's name or to an arrow. */
 static bool is_operator(const char *name, size_t at)
@@ -123,6 +129,50 @@ static size_t cut_at(const char *name, size_t most)
 	return at;
 }
 
+/* Where the parameters of a function begin, or its name ends. */
+static size_t name_end(const char *name)
+{
+	static const char nobody[] = "(anonymous namespace)";
+
+	for (size_t at = 0; name[at]; at++) {
+		if (!strncmp(name + at, nobody, sizeof(nobody) - 1))
+			at += sizeof(nobody) - 2;
+		else if (at >= 8 && !strncmp(name + at - 8, "operator()", 10))
+			at++;
+		else if (at && (name[at] == '(' || name[at] == '[') &&
+			 name[at - 1] != ':' && name[at - 1] != '<')
+			return at;
+	}
+	return strlen(name);
+}
+
+/* Of a path that is too long both ends are kept: the last part is the
+ * function.  What is behind its name has what room is left. */
+static void cut(struct folded_name *out, const char *name)
+{
+	const size_t room = FOLDED_NAME_MAX - (sizeof(DOTS) - 1);
+	const size_t end = name_end(name);
+	size_t last = end, head;
+
+	while (last && strncmp(name + last, "::", 2) != 0)
+		last--;
+	if (end <= room || !last || end - last > room / 2) {
+		out->len = cut_at(name, room);
+		memcpy(out->text, name, out->len);
+		memcpy(out->text + out->len, DOTS, sizeof(DOTS));
+		out->len += sizeof(DOTS) - 1;
+		return;
+	}
+	head = cut_at(name, room - (end - last));
+	if (head > 2 && !strncmp(name + head - 2, "::", 2))
+		last += 2;
+	memcpy(out->text, name, head);
+	memcpy(out->text + head, DOTS, sizeof(DOTS) - 1);
+	memcpy(out->text + head + sizeof(DOTS) - 1, name + last, end - last);
+	out->len = head + sizeof(DOTS) - 1 + end - last;
+	out->text[out->len] = '\0';
+}
+
 /* --- Cython's ------------------------------------------------------------- */
 
 static bool is_digit(char c)
@@ -207,9 +257,6 @@ struct folded_name folded_name(const char *name, size_t whole)
 		memcpy(out.text, name, out.len + 1);
 		return out;
 	}
-	out.len = cut_at(name, FOLDED_NAME_MAX - (sizeof(DOTS) - 1));
-	memcpy(out.text, name, out.len);
-	memcpy(out.text + out.len, DOTS, sizeof(DOTS));
-	out.len += sizeof(DOTS) - 1;
+	cut(&out, name);
 	return out;
 }

@@ -15,6 +15,7 @@
 #include "collector/system/loader.h"
 #include "collector/system/log.h"
 #include "preload/annotate/scope.h"
+#include "preload/jax/xla_traceme.h"
 #include "preload/process/hook.h"
 #include "preload/process/process.h"
 #include "preload/python/python_api.h"
@@ -216,6 +217,8 @@ static int arrange(void *unused)
 	else if (list && !listen(list))
 		session_note(session, "JAX's compilations are not drawn: this "
 				      "version tells nobody");
+	if (list)
+		xla_traceme_arrange(session);
 	python_give(list);
 	python_give(module);
 	python_api.error_clear();
@@ -224,10 +227,31 @@ static int arrange(void *unused)
 	return 0;
 }
 
+static bool ends_so(const struct module *module, const char *end)
+{
+	const size_t len = strlen(end);
+
+	return module->path_len >= len &&
+	       !memcmp(module->path + module->path_len - len, end, len);
+}
+
+/* Where XLA is: beside the interpreter's module in newer versions. */
+static void find_recorder(struct session *session)
+{
+	const struct module *module = modules_each(session, NULL);
+
+	while (module && !ends_so(module, "/jaxlib/libjax_common.so") &&
+	       !ends_so(module, "/jaxlib/xla_extension.so"))
+		module = modules_each(session, module);
+	if (module)
+		xla_traceme_find(session, module->path, module->bias);
+}
+
 /* The loader may keep this thread waiting until the program's import is
  * done. */
 static void *look(void *unused)
 {
+	struct session *session = load_relaxed(&session_here);
 	bool is_ready = false;
 
 	(void)unused;
@@ -236,6 +260,8 @@ static void *look(void *unused)
 	if (loader_enter()) {
 		is_ready = python_api_is_there() && !python_api_look() &&
 			   python_api.is_initialized();
+		if (is_ready && session)
+			find_recorder(session);
 		loader_leave();
 	}
 	/* RELEASE pairs with ACQUIRE in jax_compile_poll(): python_api. */
@@ -249,11 +275,7 @@ static bool is_jax(const struct module *module)
 					   "/xla_extension.so"};
 
 	for (size_t i = 0; i < sizeof(ends) / sizeof(*ends); i++) {
-		const size_t len = strlen(ends[i]);
-
-		if (module->path_len >= len &&
-		    !memcmp(module->path + module->path_len - len, ends[i],
-			    len))
+		if (ends_so(module, ends[i]))
 			return true;
 	}
 	return false;
@@ -286,6 +308,7 @@ void jax_compile_poll(struct session *session)
 		return;
 	if (state == JAX_NONE)
 		find(session);
+	xla_traceme_poll(session);
 	if (state != JAX_READY || jax.is_done || !(gate_bits() & GATE_SCOPE) ||
 	    load_relaxed(&jax.is_asked))
 		return;
@@ -304,6 +327,7 @@ void jax_compile_forget(void)
 	uint32_t begun = JAX_BEGUN;
 
 	jax.seen = NULL;
+	xla_traceme_forget();
 	store_relaxed(&jax.is_asked, false);
 	atomic_compare_exchange_strong(&jax.state, &begun, JAX_FAILED);
 }

@@ -2,7 +2,9 @@
 /* python_api.c - symbols, version and proof; see python_api.h. */
 #include "preload/python/python_api.h"
 
+#include "collector/session/session.h"
 #include "collector/system/base.h"
+#include "preload/process/no_gil.h"
 
 #include <dlfcn.h>
 #include <elf.h>
@@ -88,6 +90,15 @@ bool python_api_is_there(void)
 	return dlsym(RTLD_DEFAULT, "Py_AddPendingCall") != NULL;
 }
 
+void python_api_left_out(struct session *session, const char *what,
+			 const char *why)
+{
+	if (!strcmp(why, NO_GIL_WHY))
+		session_note(session, NO_GIL_NOTE);
+	else
+		session_note(session, "%s are left out: %s", what, why);
+}
+
 const char *python_api_look(void)
 {
 	const char *(*version)(void);
@@ -102,7 +113,7 @@ const char *python_api_look(void)
 	    python_api.minor > PYTHON_MINOR_MAX)
 		return "its version is unknown here";
 	if (strstr(text, "free-threading"))
-		return "it runs without the GIL";
+		return NO_GIL_WHY;
 	if (!find_symbols())
 		return "it lacks functions that its version has";
 	return NULL;

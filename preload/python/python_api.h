@@ -12,6 +12,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+struct session;
+
 #define PYTHON_MINOR_MIN 6
 #define PYTHON_MINOR_MAX 14 /* the newest version that was tried */
 #define PYTHON_MONITORS	 12 /* has sys.monitoring from this version on */
@@ -138,6 +140,10 @@ bool python_api_is_there(void);
 
 /* NULL: it can be used; or why not, in words. */
 const char *python_api_look(void);
+
+/* A note on what can't be recorded, and why python_api_look() says so. */
+void python_api_left_out(struct session *session, const char *what,
+			 const char *why);
 
 /* Under the GIL: the interpreter that all others came after; NULL not known. */
 void *python_api_main(void);

@@ -9,6 +9,7 @@
 
 #include "collector/session/gate.h"
 #include "collector/session/names.h"
+#include "collector/steps/steps.h"
 #include "collector/system/loader.h"
 #include "collector/system/log.h"
 #include "preload/process/life.h"
@@ -593,8 +594,7 @@ bool python_start(struct session *session)
 	if (!process.options.python || !hook.is_there)
 		return false;
 	if (hook.why) {
-		session_note(session, "calls of Python are left out: %s",
-			     hook.why);
+		python_api_left_out(session, "calls of Python", hook.why);
 		log_say("calls of Python are left out: %s", hook.why);
 		return false;
 	}
@@ -606,6 +606,17 @@ bool python_start(struct session *session)
 			   IMPORTED_EACH);
 	gate_on_change(GATE_INTERPRETER, follow);
 	return true;
+}
+
+void python_start_late(struct session *session)
+{
+	const bool is_open = steps_are_recorded(session);
+
+	if (!python_start(session))
+		return;
+	gate_add_record(GATE_PYTHON, is_open);
+	if (is_open)
+		follow(true);
 }
 
 /* Where calls ended, and what to do. */

@@ -24,6 +24,9 @@ void python_await(void);
 /* A recording begins.  True: calls are wanted, and can be had. */
 bool python_start(struct session *session);
 
+/* In our constructor, where the recording has begun before it. */
+void python_start_late(struct session *session);
+
 /* Writer, each pass: the interpreter may have started. */
 void python_poll(struct session *session);
 

@@ -2,6 +2,7 @@
 /* python_frames.c - reads CPython's frames; see python_frames.h. */
 #include "preload/stack/python_frames.h"
 
+#include "preload/process/no_gil.h"
 #include "preload/process/object_tables.h"
 
 #include "collector/control/stack_choice.h"
@@ -105,13 +106,15 @@ COLD void python_frames_start(struct session *session)
 	for (uint32_t i = 0; i < CACHE; i++)
 		store_relaxed(&python.cache[i][0], 0);
 	store_relaxed(&python.has_cache, true);
-	if (python.is_there && !python.layout)
-		session_note(
-			session,
-			"no Python functions in call stacks: the frames of "
-			"CPython %s%s are not known",
-			python.version,
-			python.lacks_gil ? " without the GIL" : "");
+	if (!python.is_there || python.layout)
+		return;
+	if (python.lacks_gil)
+		session_note(session, NO_GIL_NOTE);
+	else
+		session_note(session,
+			     "no Python functions in call stacks: the frames "
+			     "of CPython %s are not known",
+			     python.version);
 }
 
 /* Copies what may not be there, up to the first that isn't.  Asked to

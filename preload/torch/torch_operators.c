@@ -487,10 +487,9 @@ static bool may_ask_python(struct session *session)
 	const char *why = is_there ? python_api_look() : NULL;
 
 	if (why)
-		session_note(session,
-			     "data loading and compilations in Python are left "
-			     "out: %s",
-			     why);
+		python_api_left_out(session,
+				    "data loading and compilations in Python",
+				    why);
 	return is_there && !why && python_api.is_initialized();
 }
 

@@ -512,6 +512,16 @@ def test_unknown_interpreters_are_left_out_with_a_line():
                run.trace.meta["notes"])
 
 
+def test_a_recording_that_another_library_s_constructor_begins():
+    """It comes before ours, and knows of no interpreter yet."""
+    early = compile_program("lib/early_block.c", "-fPIC", "-shared", name="libearly.so")
+    for version, path in pythons().items():
+        run = traced(path, write(CALLS), env=ENV | {"TRACEPROF_MALLOC": "all"},
+                     preload=f"{harness.LIBRARY}:{early}")
+        expect_equal(run.status, 0, run.stderr)
+        expect(calls(run.trace), version)
+
+
 def test_not_by_itself():
     path = next(iter(pythons().values()))
     trace = traced(path, write(CALLS), env=ENV | {

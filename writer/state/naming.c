@@ -6,15 +6,29 @@
 #include "collector/system/log.h"
 #include "collector/session/modules.h"
 #include "collector/session/names.h"
+#include "collector/system/stack_switch.h"
 #include "collector/system/symbols.h"
 #include <string.h>
+#include <sys/mman.h>
 #ifdef HAVE_DEMANGLE
 #include <libiberty/demangle.h>
 #endif
 
 #define FUNCTION_BYTES_MAX 400u	 /* each slice of a region repeats it */
 #define PLAIN_BYTES_MAX	   4096u /* what is folded has its end, too */
-#define SYMBOL_BYTES_MAX   4096u
+/* Longer symbols are demangled elsewhere: the demangler's own limit. */
+#define SYMBOL_BYTES_MAX   1024u
+#define LONG_SYMBOL_MAX	   (64u << 10)
+#define LONG_STACK_BYTES   (16u << 20)
+/* Of a name that is folded: so much of the room each group of arguments has. */
+#define FOLDED_SHARE	   8u
+#define FOLDED_BYTES_MIN   1024u
+#define OPERATOR_MARKS	   4u /* of the longest, operator<=> and a bracket */
+#define OPERATOR_BYTES	   (OPERATOR_MARKS + 8u)
+#define DOTS		   "..."
+#ifndef DMGL_NO_RECURSE_LIMIT
+#define DMGL_NO_RECURSE_LIMIT 0
+#endif
 
 /* The symbols of one file, opened at its first address. */
 struct naming_module {
@@ -74,26 +88,156 @@ struct demangled {
 	char *text;
 	size_t used;
 	size_t bytes;
+	bool is_cut; /* there was more than room */
+	bool folds;  /* of template arguments the first bytes alone are kept */
+	size_t depth, inside;
+	char recent[OPERATOR_BYTES]; /* what came last */
 };
+
+/* The end of a name has the function: what lies before it goes. */
+static void drop_begin(struct demangled *out)
+{
+	const size_t kept = out->bytes / 2;
+
+	if (out->bytes < 2 * sizeof(DOTS) || !out->folds)
+		return;
+	memcpy(out->text, DOTS, sizeof(DOTS) - 1);
+	memmove(out->text + sizeof(DOTS) - 1, out->text + out->used - kept,
+		kept);
+	out->used = sizeof(DOTS) - 1 + kept;
+}
+
+static void add_text(struct demangled *out, const char *piece, size_t len)
+{
+	size_t fits;
+
+	if (len > out->bytes - 1 - out->used)
+		drop_begin(out);
+	fits = min_u64(len, out->bytes - 1 - out->used);
+	memcpy(out->text + out->used, piece, fits);
+	out->used += fits;
+	out->is_cut |= fits < len;
+}
+
+/* The last byte that came, a < or >, is a bracket: it belongs to no operator's
+ * name and to no arrow. */
+static bool is_bracket(const struct demangled *out)
+{
+	static const char word[] = "operator";
+	const char *end = out->recent + OPERATOR_BYTES;
+	size_t marks = 0;
+
+	while (marks < OPERATOR_MARKS && strchr("<>-=", end[-1 - (long)marks]))
+		marks++;
+	return memcmp(end - marks - (sizeof(word) - 1), word,
+		      sizeof(word) - 1) != 0 &&
+	       !(end[-1] == '>' && end[-2] == '-');
+}
+
+/* As folded_name() would have it, but for the first arguments, among which it
+ * looks for the function that a lambda is of. */
+static void add_folded(struct demangled *out, char byte)
+{
+	bool is_end;
+
+	memmove(out->recent, out->recent + 1, OPERATOR_BYTES - 1);
+	out->recent[OPERATOR_BYTES - 1] = byte;
+	is_end = byte == '>' && out->depth && is_bracket(out);
+	out->depth -= is_end;
+	if (!out->depth)
+		add_text(out, &byte, 1);
+	else if (++out->inside < out->bytes / FOLDED_SHARE)
+		add_text(out, &byte, 1);
+	if (byte == '<' && is_bracket(out) && !out->depth++)
+		out->inside = 0;
+}
 
 static void add_demangled(const char *piece, size_t len, void *arg)
 {
 	struct demangled *out = arg;
-	const size_t fits = min_u64(len, out->bytes - 1 - out->used);
 
-	memcpy(out->text + out->used, piece, fits);
-	out->used += fits;
+	if (!out->folds)
+		add_text(out, piece, len);
+	for (size_t at = 0; out->folds && at < len; at++)
+		add_folded(out, piece[at]);
 }
 
-/* Rust's old names look like C++'s, with a hash behind that nobody wants. */
-static bool demangle(const char *symbol, struct demangled *out)
+/* Rust's old names look like C++'s, with a hash behind that nobody wants.  The
+ * callback forms take no memory from malloc. */
+static bool demangle_to(const char *symbol, int options, struct demangled *out)
 {
+	const struct demangled empty = {
+		.text = out->text, .bytes = out->bytes, .folds = out->folds};
+
 	if (rust_demangle_callback(symbol, DMGL_NO_OPTS, add_demangled, out))
 		return true;
-	out->used = 0;
+	*out = empty;
 	return symbol[1] == 'Z' &&
-	       cplus_demangle_v3_callback(symbol, DMGL_NO_OPTS, add_demangled,
-					  out);
+	       cplus_demangle_v3_callback(symbol, options, add_demangled, out);
+}
+
+/* What has no room is said once more, with its arguments folded. */
+static bool demangle(const char *symbol, int options, struct demangled *out)
+{
+	bool is_done = demangle_to(symbol, options, out);
+
+	if (is_done && out->is_cut && out->bytes >= FOLDED_BYTES_MIN) {
+		*out = (struct demangled){
+			.text = out->text, .bytes = out->bytes, .folds = true};
+		is_done = demangle_to(symbol, options, out);
+	}
+	return is_done;
+}
+
+/* --- symbols of some KB --------------------------------------------------- */
+
+struct long_symbol {
+	struct demangled *out;
+	bool is_done;
+	char text[LONG_SYMBOL_MAX];
+};
+
+static void demangle_on_it(void *arg)
+{
+	struct long_symbol *symbol = arg;
+
+	symbol->is_done =
+		demangle(symbol->text, DMGL_NO_RECURSE_LIMIT, symbol->out);
+}
+
+/* The demangler refuses them for fear of its stack: it gets one that has room
+ * for the worst of them, 184 bytes for each of theirs. */
+static bool demangle_long(const char *symbol, size_t len, struct demangled *out)
+{
+	const size_t bytes = LONG_STACK_BYTES + sizeof(struct long_symbol);
+	char *stack;
+	struct long_symbol *made;
+	bool is_done;
+
+	if (len >= LONG_SYMBOL_MAX)
+		return false;
+	stack = mmap(NULL, bytes, PROT_READ | PROT_WRITE,
+		     MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+	if (stack == MAP_FAILED)
+		return false;
+	made = (struct long_symbol *)(void *)(stack + LONG_STACK_BYTES);
+	made->out = out;
+	memcpy(made->text, symbol, len);
+	stack_switch((uintptr_t)made, demangle_on_it, made);
+	is_done = made->is_done;
+	munmap(stack, bytes);
+	return is_done;
+}
+
+static bool demangle_any(const char *symbol, size_t len, struct demangled *out)
+{
+	char mangled[SYMBOL_BYTES_MAX];
+
+	if (len >= sizeof(mangled))
+		return demangle_long(symbol, len, out);
+	memcpy(mangled, symbol, len);
+	mangled[len] = '\0';
+	return demangle(mangled, DMGL_NO_OPTS, out);
 }
 #endif
 
@@ -104,18 +248,13 @@ size_t naming_tidy(const char *symbol, size_t symbol_len, char *text,
 	const size_t kept = min_u64(len, bytes - 1);
 
 #ifdef HAVE_DEMANGLE
-	char mangled[SYMBOL_BYTES_MAX];
 	struct demangled out = {.text = text, .bytes = bytes};
 
-	if (len > 2 && len < sizeof(mangled) && symbol[0] == '_' &&
-	    (symbol[1] == 'Z' || symbol[1] == 'R')) {
-		memcpy(mangled, symbol, len);
-		mangled[len] = '\0';
-		/* The callback forms take no memory from malloc. */
-		if (demangle(mangled, &out) && out.used) {
-			text[out.used] = '\0';
-			return out.used;
-		}
+	if (len > 2 && symbol[0] == '_' &&
+	    (symbol[1] == 'Z' || symbol[1] == 'R') &&
+	    demangle_any(symbol, len, &out) && out.used) {
+		text[out.used] = '\0';
+		return out.used;
 	}
 #endif
 	memcpy(text, symbol, kept);

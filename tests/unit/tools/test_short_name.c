@@ -128,6 +128,30 @@ static void what_is_too_long_is_cut_at_a_part(void **state)
 	text_buffer_free(&text);
 }
 
+/* The last part of a path is the function. */
+static void a_long_path_keeps_its_function(void **state)
+{
+	struct text_buffer text = {0};
+	char name[3000] = "void (anonymous namespace)::";
+
+	(void)state;
+	for (int i = 0; i < 15; i++)
+		strcat(name, "a_namespace::");
+	strcat(name, "work<int>::run(std::map<int, int>, long)");
+	expect_short(name,
+		     "void (anonymous namespace)::a_namespace::a_namespace::"
+		     "a_namespace::a_namespace::a_namespace::a_namespace::"
+		     "a_namespace::a_namespace::a_namespace::...run");
+	name[0] = '\0';
+	for (int i = 0; i < 150; i++)
+		strcat(name, "a_namespace::");
+	strcat(name, "work<int>::operator()(long) [omp parallel #1]");
+	short_name_add(&text, name);
+	assert_true(text.len <= SHORT_NAME_MAX);
+	assert_non_null(strstr(text.data, "...operator()"));
+	text_buffer_free(&text);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -137,6 +161,7 @@ int main(void)
 		cmocka_unit_test(the_function_of_a_lambda_is_kept),
 		cmocka_unit_test(cythons_names_are_those_of_the_source),
 		cmocka_unit_test(what_is_too_long_is_cut_at_a_part),
+		cmocka_unit_test(a_long_path_keeps_its_function),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

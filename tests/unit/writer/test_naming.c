@@ -2,6 +2,7 @@
 /* test_naming.c - names of code, and sums by name. */
 #include "tests/unit/sample_session.h"
 #include "collector/session/modules.h"
+#include "collector/system/folded_name.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -34,6 +35,51 @@ static void symbols_are_shown_as_in_the_source(void **state)
 	naming_tidy("a_name_that_does_not_fit", 24, text, 8);
 	assert_string_equal(text, "a_name_");
 }
+
+#ifdef HAVE_DEMANGLE
+/* lib::work<type0, type1, ...>::run(), with `types` of `each` bytes. */
+static void write_symbol(char *symbol, int types, int each)
+{
+	symbol += sprintf(symbol, "_ZN3lib4workIJ");
+	for (int i = 0; i < types; i++)
+		symbol += sprintf(symbol, "%dt%0*d", each, each - 1, i);
+	sprintf(symbol, "EE3runEv._omp_fn.0");
+}
+
+/* However long the arguments: the function's name is at the end. */
+static void a_long_symbol_keeps_its_function(void **state)
+{
+	static char symbol[80000];
+	char text[4096];
+
+	(void)state;
+	for (int types = 5; types <= 1200; types *= 3) {
+		size_t len;
+
+		write_symbol(symbol, types, 30);
+		len = naming_tidy(symbol, strlen(symbol), text, sizeof(text));
+		assert_int_equal(len, strlen(text));
+		assert_int_equal(strncmp(text, "lib::work<t000", 14), 0);
+		assert_string_equal(text + len - 6, ">::run");
+		assert_string_equal(folded_name(text, 80).text,
+				    "lib::work<>::run");
+	}
+	/* A path alone, without arguments to fold. */
+	strcpy(symbol, "_ZN");
+	for (int i = 0; i < 500; i++)
+		strcat(symbol, "11a_namespace");
+	strcat(symbol, "3runEv");
+	naming_tidy(symbol, strlen(symbol), text, sizeof(text));
+	assert_string_equal(text + strlen(text) - 18, "::a_namespace::run");
+	/* Operators in it are no brackets. */
+	strcpy(symbol, "_ZN");
+	for (int i = 0; i < 500; i++)
+		strcat(symbol, "11a_namespace");
+	strcat(symbol, "lsIiEEvT_");
+	naming_tidy(symbol, strlen(symbol), text, sizeof(text));
+	assert_non_null(strstr(text, "::operator<< <int>"));
+}
+#endif
 
 /* Two calls of one function, seen by their return addresses. */
 static uint64_t sites[3];
@@ -176,6 +222,9 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(symbols_are_shown_as_in_the_source),
+#ifdef HAVE_DEMANGLE
+		cmocka_unit_test(a_long_symbol_keeps_its_function),
+#endif
 		cmocka_unit_test(call_sites_are_numbered_in_their_function),
 		cmocka_unit_test(a_frame_and_a_region_are_named_apart),
 		cmocka_unit_test(totals_sort_by_their_sums),
