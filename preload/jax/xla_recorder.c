@@ -14,11 +14,9 @@
 #include <time.h>
 #include <unistd.h>
 
-/* Of jaxlib 0.x; its functions were looked at in 0.4.38, 0.7.2, 0.9.0 and
- * 0.10.2. */
-#define MINOR_MIN  4
-#define PATCH_MIN  38 /* of the first minor */
-#define MINOR_MAX  10
+/* Of jaxlib 0.x, the one that was run: 0.10.2.  In 0.4.38, 0.7.2 and 0.9.0 the
+ * functions are there, too. */
+#define MINOR	   10
 /* As jax.profiler has it. */
 #define LEVEL	   2
 #define ALL	   UINT64_MAX
@@ -56,9 +54,7 @@ static bool version_is_known(const char *path)
 		return false;
 	minor = strtol(at + sizeof(key) - 1, &at, 10);
 	patch = *at == '.' ? strtol(at + 1, &at, 10) : -1;
-	return patch >= 0 && minor <= MINOR_MAX &&
-	       (minor > MINOR_MIN ||
-		(minor == MINOR_MIN && patch >= PATCH_MIN));
+	return minor == MINOR && patch >= 0;
 }
 
 /* --- its functions -------------------------------------------------------- */

@@ -164,6 +164,8 @@ void xla_traceme_arrange(struct session *session)
 		session_note(session, "XLA's annotations are left out: %s",
 			     why);
 	} else {
+		session_note(session, "XLA's annotations: those that end while "
+				      "they are fetched are missing");
 		/* RELEASE pairs with ACQUIRE in xla_traceme_poll(). */
 		atomic_compare_exchange_strong_explicit(
 			&xla.state, &found, XLA_READY, memory_order_release,
@@ -295,9 +297,15 @@ static void take(struct session *session, struct xla_events *events)
 				      "threads are left out");
 }
 
+/* On a GPU XLA's ranges come by NVTX. */
+static bool has_ranges(const struct session *session)
+{
+	return load_relaxed(&session->head->gpu.source) == GPU_SOURCE_CUPTI;
+}
+
 void xla_traceme_poll(struct session *session)
 {
-	const bool wanted = gate_bits() & GATE_SCOPE;
+	const bool wanted = gate_bits() & GATE_SCOPE && !has_ranges(session);
 	struct xla_events events = {0};
 	bool is_refused = false;
 

@@ -7,7 +7,6 @@
  */
 #include "preload/process/process.h"
 
-#include "collector/system/loader.h"
 #include "collector/system/log.h"
 #include "collector/system/valgrind.h"
 #include <dlfcn.h>
@@ -197,7 +196,7 @@ COLD bool process_kind_is_tool(void)
 
 /* Has a process's environment, as it was at its start, an entry that begins
  * with `wanted`, which begins with a NUL?  -1: that can't be read. */
-static COLD int environment_look(pid_t pid, const char *wanted, size_t bytes)
+static COLD int environment_has(pid_t pid, const char *wanted, size_t bytes)
 {
 	char text[4096];
 	size_t kept = 1;
@@ -219,16 +218,6 @@ static COLD int environment_look(pid_t pid, const char *wanted, size_t bytes)
 		memmove(text, text + len - kept, kept);
 	}
 	close(fd);
-	return found;
-}
-
-static COLD int environment_has(pid_t pid, const char *wanted, size_t bytes)
-{
-	const bool keeps_forks_out = loader_enter_soon();
-	const int found = environment_look(pid, wanted, bytes);
-
-	if (keeps_forks_out)
-		loader_leave();
 	return found;
 }
 
