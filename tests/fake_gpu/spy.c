@@ -24,6 +24,7 @@
 #include <dlfcn.h>
 #include <pthread.h>
 #include <stdarg.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -66,6 +67,7 @@ int InitializeInjection(void);
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static FILE *out;
+static bool is_over;  /* under the lock: the process ends */
 static void *library; /* CUPTI */
 static CUpti_SubscriberHandle subscriber;
 static unsigned long launches, resources, fatals, buffers;
@@ -170,6 +172,10 @@ static void complete(CUcontext context, uint32_t stream, uint8_t *buffer,
 
 	(void)context, (void)stream;
 	pthread_mutex_lock(&lock);
+	if (is_over) {
+		pthread_mutex_unlock(&lock);
+		return;
+	}
 	buffers++;
 	if (strcmp(setting("SPY_NAMES", ""), "late") == 0 &&
 	    late_count < MOST_LATE) {
@@ -178,6 +184,14 @@ static void complete(CUcontext context, uint32_t stream, uint8_t *buffer,
 		write_buffer(&chunk, buffer);
 		munmap(buffer, size);
 	}
+	pthread_mutex_unlock(&lock);
+}
+
+/* Another thread's buffer is written whole, or not at all. */
+static __attribute__((destructor)) void stop_writing(void)
+{
+	pthread_mutex_lock(&lock);
+	is_over = true;
 	pthread_mutex_unlock(&lock);
 }
 

@@ -197,6 +197,14 @@ def test_the_code_tells_a_report_from_what_a_step_does_once():
     expect_equal(kinds["report", 20], kinds["sweeps", 20], "calls")
 
 
+def test_the_code_tells_an_iteration_from_its_two_products():
+    """Their sum is copied back twice in each, and once before: as often as any."""
+    for solves, iterations in ((10, 30), (6, 80)):
+        run = on_gpu(solves, iterations, program="cuda_solves")
+        expect_equal(run.status, 0, run.stderr)
+        expect_equal(run.trace.steps(), list(range(solves * iterations)), run.stderr)
+
+
 def test_several_graphs_in_each_step():
     run = on_gpu(60, 3, program="graph_steps")
     expect_equal(said(run)[0], "CUDA call cudaGraphLaunch", run.stderr)

@@ -53,7 +53,7 @@ LAUNCH = 20
 # While a step is searched for: one of the first thousands, of which it is asked from
 # where it comes, and one of those after them.
 LOOKED_AT = 1750
-COUNTED = 400
+COUNTED = 450
 # In CUPTI's callbacks, for each launch on the simulated GPU, windows closed.
 MARKS = {
     "kernel:other*": 130,

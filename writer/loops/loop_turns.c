@@ -37,6 +37,9 @@ struct place {
 struct places {
 	struct place place[SEARCH_CALLER + 1];
 	uint32_t turns[LOOPS]; /* of each loop, at least */
+	uint32_t calls[LOOPS]; /* that lie in no loop within it; in all, */
+	uint32_t most[LOOPS];  /* ... and from one place: one a turn, or less */
+	uint32_t looked;       /* calls from known places */
 };
 
 static void read_places(const struct loop_mark *marks, size_t count,
@@ -80,6 +83,12 @@ static void count_turns(struct places *places)
 	for (size_t i = 1; i <= SEARCH_CALLER; i++) {
 		const struct place *place = &places->place[i];
 
+		places->looked += place->calls;
+		if (place->loop && place->loop < LOOPS) {
+			places->calls[place->loop] += place->calls;
+			places->most[place->loop] = (uint32_t)max_u64(
+				places->most[place->loop], place->calls);
+		}
 		if (place->is_mixed)
 			continue;
 		if (is_each(place) && place->loop < LOOPS)
@@ -91,6 +100,16 @@ static void count_turns(struct places *places)
 				turns[place->within], place->round);
 	}
 	turns[0] = 0;
+	/* By the code both come in each turn, and one far more often: a call
+	 * through a pointer, so that the loop is not what it seems. */
+	for (size_t i = 1; i <= SEARCH_CALLER; i++) {
+		const struct place *place = &places->place[i];
+
+		if (place->loop && place->loop < LOOPS && !is_once(place) &&
+		    is_each(place) &&
+		    turns[place->loop] > 2 * place->calls + TURNS_BESIDE)
+			turns[place->loop] = 0;
+	}
 }
 
 /* Those that the level's hits come from, but for a few; and whether all lie in
@@ -197,19 +216,22 @@ static bool is_again_in_turn(const struct of_marker *marker)
 		 place->calls <= AGAIN_MOST * turns));
 }
 
-/* Once from each of its places in a turn of their loop. */
+/* Once from each of its places in a turn of their loop: that is known of each,
+ * or none in the loop comes more often, and most of all lies in it. */
 static uint32_t hits_in_turn(const struct places *places,
 			     const struct of_marker *marker)
 {
-	return marker->count > 1 && marker->count <= EVERY_MOST &&
-			       marker->loop && marker->is_each &&
-			       marker->loop < LOOPS &&
-			       marker->least >= CALLS_LEAST &&
-			       marker->most <= marker->least + 1 &&
-			       places->turns[marker->loop] <=
-				       marker->most + TURNS_BESIDE
+	const uint32_t loop = marker->loop;
+
+	if (!loop || loop >= LOOPS || marker->least < CALLS_LEAST ||
+	    marker->most > marker->least + 1 ||
+	    places->turns[loop] > marker->most + TURNS_BESIDE)
+		return 0;
+	return marker->is_each || (places->most[loop] <=
+					   marker->most + TURNS_BESIDE &&
+				   places->calls[loop] * 2 >= places->looked)
 		       ? marker->count
-		       : 1;
+		       : 0;
 }
 
 bool loop_turns_are_doubtful(const struct loop_mark *marks, size_t count,
@@ -235,10 +257,38 @@ bool loop_turns_are_doubtful(const struct loop_mark *marks, size_t count,
 	    (!level->context && is_few_in_round(&places, &marker)))
 		return true;
 	every = level->context ? 1 : hits_in_turn(&places, &marker);
-	if (every > 1) {
+	if (every > 1 && every <= EVERY_MOST) {
 		level->every = every;
 		level->turns /= every;
 		level->ticks *= every;
 	}
 	return false;
+}
+
+bool loop_turns_decide(const struct loop_mark *marks, size_t count,
+		       struct loop_nest *nest)
+{
+	const size_t looked = min_u64(count, SEARCH_CALLS_LOOKED);
+	const struct loop_level *step = &nest->level[nest->step];
+	struct loop_level *other = &nest->level[nest->runner_up];
+	struct places places;
+	struct of_marker marker;
+	uint32_t loop;
+
+	if (nest->runner_up >= nest->count || step->context || other->context)
+		return false;
+	marker = find_marker(&places, marks, looked, step);
+	count_turns(&places);
+	loop = marker.loop;
+	if (marker.is_unclear || hits_in_turn(&places, &marker) < 2)
+		return false;
+	marker = find_marker(&places, marks, looked, other);
+	count_turns(&places);
+	if (marker.loop != loop || marker.is_unclear ||
+	    hits_in_turn(&places, &marker) != 1)
+		return false;
+	nest->step = nest->runner_up;
+	nest->runner_up = nest->count;
+	nest->outer = 0;
+	return true;
 }

@@ -11,12 +11,18 @@
 #ifndef WRITER_LOOP_TURNS_H
 #define WRITER_LOOP_TURNS_H
 
-#include "writer/loops/loop.h"
+#include "writer/loops/loop_nest.h"
 
 /* Whether the level, of the first `count` marks, may not be the step.  If its
  * marker comes from several places, once from each in a turn, the level has
  * that many hits to a turn from here on. */
 bool loop_turns_are_doubtful(const struct loop_mark *marks, size_t count,
 			     struct loop_level *level);
+
+/* Of a nest whose step isn't certain: by the code its marker comes several
+ * times in each turn of a loop, and that of the level which it might be too
+ * comes once.  Then that one is the step. */
+bool loop_turns_decide(const struct loop_mark *marks, size_t count,
+		       struct loop_nest *nest);
 
 #endif

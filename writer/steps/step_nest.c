@@ -22,6 +22,9 @@ static int find(const struct loop_mark *marks, size_t count, uint32_t family,
 	array_free(&room);
 	if (!rc && family == SEARCH_RANGES)
 		loop_shell_take(marks, count, &nest->level[nest->step]);
+	if (rc == -ENOENT && family == SEARCH_CALLS && nest->count &&
+	    loop_turns_decide(marks, count, nest))
+		rc = 0;
 	if (!rc && family == SEARCH_CALLS &&
 	    loop_turns_are_doubtful(marks, count, &nest->level[nest->step]))
 		rc = -ENOENT;
