@@ -187,10 +187,3 @@ int checkpoint_make(struct writer_state *state)
 	state->text_at_checkpoint = window_file_text_bytes(state);
 	return 0;
 }
-
-int checkpoint_part(struct writer_state *state)
-{
-	if (state->file.part_is_due && !window_trace_next(state))
-		checkpoint_make(state);
-	return state->error;
-}

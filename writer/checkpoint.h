@@ -28,8 +28,4 @@ bool checkpoint_is_due(struct writer_state *state);
 /* 0 or -errno (told already; nothing was given back then). */
 int checkpoint_make(struct writer_state *state);
 
-/* Where a next part is due, begins it.  To be called where there is more to
- * draw: a part holds something.  0, or the -errno that ended the writing. */
-int checkpoint_part(struct writer_state *state);
-
 #endif

@@ -389,8 +389,7 @@ static uint64_t drain_all(struct writer_state *state, uint64_t keep_ticks)
 		t->is_deferred = false;
 		t->is_late = false;
 	}
-	while (!state->error && (oldest = oldest_end(state)) < keep_ticks &&
-	       !checkpoint_part(state)) {
+	while (!state->error && (oldest = oldest_end(state)) < keep_ticks) {
 		const uint64_t slice = oldest < UINT64_MAX - state->slice_ticks
 					       ? oldest + state->slice_ticks
 					       : UINT64_MAX;
@@ -413,6 +412,9 @@ static uint64_t drain_all(struct writer_state *state, uint64_t keep_ticks)
 			state->slice_ticks /= 2;
 		events += drained;
 		if (checkpoint_is_urgent(state))
+			checkpoint_make(state);
+		if (state->file.part_is_due && !state->error &&
+		    !window_trace_next(state))
 			checkpoint_make(state);
 		if (state->is_live)
 			pack_relieve(state);
