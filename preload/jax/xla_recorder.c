@@ -2,7 +2,8 @@
 /* xla_recorder.c - found, proved, emptied; see xla_recorder.h. */
 #include "preload/jax/xla_recorder.h"
 
-#include "collector/system/log.h"
+#include "collector/system/descriptor.h"
+#include "preload/python/package_version.h"
 #include <dlfcn.h>
 #include <elf.h>
 #include <fcntl.h>
@@ -14,6 +15,11 @@
 #include <time.h>
 #include <unistd.h>
 
+#if defined(__x86_64__)
+#define IS_KNOWN_HERE true
+#else
+#define IS_KNOWN_HERE false
+#endif
 /* Of jaxlib 0.x, the one that was run: 0.10.2.  In 0.4.38, 0.7.2 and 0.9.0 the
  * functions are there, too. */
 #define MINOR	   10
@@ -29,32 +35,13 @@ _Static_assert(sizeof(struct xla_thread) == 120, "as the library has it");
 
 /* --- the version ---------------------------------------------------------- */
 
-/* `_version = "0.10.2"` in version.py beside it. */
 static bool version_is_known(const char *path)
 {
-	static const char key[] = "_version = \"0.";
-	char text[2048];
-	const char *slash = strrchr(path, '/');
-	long minor, patch;
-	ssize_t got;
-	char *at;
-	int file;
+	int minor, patch;
 
-	if (!slash || log_format(text, sizeof(text), "%.*s/version.py",
-				 (int)(slash - path), path) >= sizeof(text) - 1)
-		return false;
-	file = open(text, O_RDONLY | O_CLOEXEC);
-	if (file < 0)
-		return false;
-	got = read(file, text, sizeof(text) - 1);
-	close(file);
-	text[got > 0 ? got : 0] = '\0';
-	at = strstr(text, key);
-	if (!at)
-		return false;
-	minor = strtol(at + sizeof(key) - 1, &at, 10);
-	patch = *at == '.' ? strtol(at + 1, &at, 10) : -1;
-	return minor == MINOR && patch >= 0;
+	return package_version(path, "/version.py", "_version = \"0.", &minor,
+			       &patch) &&
+	       minor == MINOR && patch >= 0;
 }
 
 /* --- its functions -------------------------------------------------------- */
@@ -161,7 +148,7 @@ static bool find_functions(struct xla_recorder *recorder, const char *path,
 	struct file file = {.bias = bias};
 	struct stat status;
 	void *map = MAP_FAILED, *handle;
-	const int fd = open(path, O_RDONLY | O_CLOEXEC);
+	const int fd = descriptor_open_high(path, O_RDONLY | O_CLOEXEC, 0);
 
 	if (fd >= 0 && !fstat(fd, &status) && status.st_size > 0) {
 		file.size = (uint64_t)status.st_size;
@@ -344,16 +331,11 @@ const char *xla_recorder_prove(const struct xla_recorder *recorder,
 const char *xla_recorder_find(struct xla_recorder *recorder, const char *path,
 			      uint64_t bias)
 {
-#if defined(__x86_64__)
+	if (!IS_KNOWN_HERE)
+		return "it is known on x86-64 alone";
 	if (!version_is_known(path))
 		return "jaxlib's version is unknown here";
 	return find_functions(recorder, path, bias)
 		       ? NULL
 		       : "jaxlib's file has no symbols of it";
-#else
-	(void)recorder;
-	(void)path;
-	(void)bias;
-	return "it is known on x86-64 alone";
-#endif
 }

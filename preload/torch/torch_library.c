@@ -11,12 +11,11 @@
 
 #include "collector/system/base.h"
 #include "collector/system/log.h"
+#include "preload/python/package_version.h"
 #include <dlfcn.h>
-#include <fcntl.h>
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #define RECORD_BYTES 4096u
 #define SEARCHED     512u
@@ -81,37 +80,6 @@ static bool find_symbols(struct torch_library *library, void *handle)
 }
 
 /* --- the version ---------------------------------------------------------- */
-
-#if defined(__x86_64__)
-/* `name` beside the library's folder begins with, or has, `2.15...`. */
-static bool read_version(const char *path, const char *name, const char *key,
-			 int *major, int *minor)
-{
-	char text[1024];
-	char *at = text;
-	ssize_t got;
-	int file;
-
-	if (log_format(text, sizeof(text), "%s", path) >= sizeof(text) - 32)
-		return false;
-	at = strrchr(text, '/');
-	if (!at)
-		return false;
-	strcpy(at, name);
-	file = open(text, O_RDONLY | O_CLOEXEC);
-	if (file < 0)
-		return false;
-	got = read(file, text, sizeof(text) - 1);
-	close(file);
-	text[got > 0 ? got : 0] = '\0';
-	at = strstr(text, key);
-	if (!at)
-		return false;
-	*major = (int)strtol(at + strlen(key), &at, 10);
-	*minor = *at == '.' ? (int)strtol(at + 1, &at, 10) : -1;
-	return true;
-}
-#endif
 
 /* --- the proof ------------------------------------------------------------ */
 
@@ -230,9 +198,9 @@ const char *torch_library_look(const char *path)
 #if defined(__x86_64__)
 	int major = 0, minor = -1;
 
-	if (!read_version(path, "/../version.py", "__version__ = '", &major,
-			  &minor) &&
-	    !read_version(path, "/../build-version", "", &major, &minor))
+	if (!package_version(path, "/../version.py", "__version__ = '", &major,
+			     &minor) &&
+	    !package_version(path, "/../build-version", "", &major, &minor))
 		return "no version stands beside it";
 	return major == MAJOR && minor >= 0 && minor <= MINOR_MAX
 		       ? NULL
