@@ -61,27 +61,13 @@ static uint64_t hash_of(uint64_t code)
 	return code * UINT64_C(0x9e3779b97f4a7c15) >> 32;
 }
 
-/* The part of a file that holds an address. */
-static const ElfW(Phdr) *
-	part_of(const struct dl_phdr_info *info, uint64_t code)
-{
-	for (int i = 0; i < info->dlpi_phnum; i++) {
-		const ElfW(Phdr) *part = &info->dlpi_phdr[i];
-
-		if (part->p_type == PT_LOAD &&
-		    code - info->dlpi_addr - part->p_vaddr < part->p_memsz)
-			return part;
-	}
-	return NULL;
-}
-
 COLD void unwind_note(const struct dl_phdr_info *info, uint64_t code)
 {
 	const uint64_t hash = hash_of(code);
 	struct unwind_entry entry;
 	uint64_t begin;
 
-	if (info && (!part_of(info, code) ||
+	if (info && (!unwind_part_of(info, code) ||
 		     unwind_entry_find(info, code, &entry, &begin)))
 		return;
 	atomic_fetch_or_explicit(&noted[hash / 64 % NOTE_WORDS],
@@ -108,7 +94,7 @@ bool unwind_guessed(const uint64_t *frames, uint32_t count)
 
 static bool find_file(uint64_t code, struct dl_phdr_info *info)
 {
-	return unwind_find_file(code, info) && part_of(info, code);
+	return unwind_find_file(code, info) && unwind_part_of(info, code);
 }
 
 /* Of no file: the kernel copies what is there. */
@@ -140,7 +126,7 @@ static bool find_span(struct walk *walk, uint64_t at)
 
 	if (!find_file(at, &info))
 		return copy_code(walk, at);
-	part = part_of(&info, at);
+	part = unwind_part_of(&info, at);
 	walk->span = (struct span){0, 0, NULL};
 	if ((part->p_flags & (PF_R | PF_X)) != (PF_R | PF_X))
 		return false;

@@ -45,6 +45,20 @@ struct unwind_rule {
 bool unwind_table_rule(const struct dl_phdr_info *info, uint64_t code,
 		       struct unwind_rule *rule);
 
+/* The part of a file that holds an address; NULL: none does. */
+static inline const ElfW(Phdr) *
+	unwind_part_of(const struct dl_phdr_info *info, uint64_t code)
+{
+	for (int i = 0; i < info->dlpi_phnum; i++) {
+		const ElfW(Phdr) *part = &info->dlpi_phdr[i];
+
+		if (part->p_type == PT_LOAD &&
+		    code - info->dlpi_addr - part->p_vaddr < part->p_memsz)
+			return part;
+	}
+	return NULL;
+}
+
 /* A return address as it was saved: on aarch64 it may be signed.  On processors
  * that know nothing of it the instruction does nothing. */
 static inline uint64_t unwind_unsigned(uint64_t code)

@@ -38,24 +38,12 @@ struct file_search {
 	struct dl_phdr_info *found;
 };
 
-static bool is_part_of(const struct dl_phdr_info *info, uint64_t code)
-{
-	for (int i = 0; i < info->dlpi_phnum; i++) {
-		const ElfW(Phdr) *part = &info->dlpi_phdr[i];
-
-		if (part->p_type == PT_LOAD &&
-		    code - info->dlpi_addr - part->p_vaddr < part->p_memsz)
-			return true;
-	}
-	return false;
-}
-
 static int look_at_file(struct dl_phdr_info *info, size_t size, void *arg)
 {
 	const struct file_search *search = arg;
 
 	(void)size;
-	if (!is_part_of(info, search->code))
+	if (!unwind_part_of(info, search->code))
 		return 0;
 	*search->found = *info;
 	return 1;
@@ -76,7 +64,7 @@ static bool find_in_vdso(uint64_t code, struct dl_phdr_info *info)
 						  head->e_phoff),
 		.dlpi_phnum = head->e_phnum,
 	};
-	return is_part_of(info, code);
+	return unwind_part_of(info, code);
 }
 
 static bool find_file(uint64_t code, struct dl_phdr_info *info)
@@ -86,7 +74,8 @@ static bool find_file(uint64_t code, struct dl_phdr_info *info)
 	if (find_in_vdso(code, info))
 		return true;
 	if (unwind.find_object)
-		return unwind_find_file(code, info) && is_part_of(info, code);
+		return unwind_find_file(code, info) &&
+		       unwind_part_of(info, code);
 	return dl_iterate_phdr(look_at_file, &search);
 }
 
@@ -177,7 +166,7 @@ static bool leave_frame(struct walk *walk)
 
 	if (!find_file(code, &info))
 		return leave_by_pointer(walk);
-	if (code % 4 == 3 && is_part_of(&info, walk->code + 7)) {
+	if (code % 4 == 3 && unwind_part_of(&info, walk->code + 7)) {
 		memcpy(&words, (const void *)(uintptr_t)walk->code,
 		       sizeof(words));
 		if (words == RETURNS_FROM_SIGNAL)
