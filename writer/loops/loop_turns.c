@@ -48,11 +48,12 @@ static void read_places(const struct loop_mark *marks, size_t count,
 	memset(places, 0, sizeof(*places));
 	for (size_t i = 0; i < count; i++) {
 		const struct loop_mark *mark = &marks[i];
-		struct place *place = &places->place[mark->caller];
+		struct place *place;
 
 		if (!mark->caller || mark->is_graph ||
 		    mark->caller > SEARCH_CALLER)
 			continue;
+		place = &places->place[mark->caller];
 		if (!place->calls++)
 			place->id = mark->id;
 		place->is_mixed |= place->id != mark->id;

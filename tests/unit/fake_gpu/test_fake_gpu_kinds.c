@@ -156,6 +156,39 @@ static void ids_are_right(void)
 	CHECK(is_right_the_second_time());
 }
 
+/* A call's number once kernels were off and on again, less one's before. */
+static int64_t numbers_apart(void)
+{
+	const CUpti_ActivityAPI *call;
+	int64_t first = 0, last = 0;
+	int device;
+
+	start();
+	for (int i = 0; i < 3; i++)
+		CHECK(gpu.cudaGetDevice(&device) == 0);
+	CHECK(gpu.cuptiActivityDisable(KERNELS) == 0);
+	CHECK(gpu.cuptiActivityEnable(KERNELS) == 0);
+	CHECK(gpu.cudaGetDevice(&device) == 0);
+	CHECK(gpu.cuptiActivityFlushAll(0) == 0);
+	for (int i = 0;; i++) {
+		call = (const void *)nth(CUPTI_ACTIVITY_KIND_RUNTIME, i);
+		if (!call)
+			return last - first;
+		first = i ? first : call->correlationId;
+		last = call->correlationId;
+	}
+}
+
+static void ids_go_on(void)
+{
+	CHECK(numbers_apart() > 0);
+}
+
+static void ids_begin_anew(void)
+{
+	CHECK(numbers_apart() <= 0);
+}
+
 static void *flush(void *unused)
 {
 	CHECK(gpu.cuptiActivityFlushAll(0) == 0);
@@ -198,7 +231,9 @@ static void none_is_lost(void)
 	X(disabled_at_work, LONG_KERNEL "SIMGPU_VERSION=130000", -SIGALRM) \
 	X(disabled_at_rest, LONG_KERNEL "SIMGPU_VERSION=130000", 0)	\
 	X(ids_are_wrong, "", 0)						\
-	X(ids_are_right, "SIMGPU_VERSION=130101", 0)			\
+	X(ids_are_right, "SIMGPU_VERSION=130101 SIMGPU_IDS_ANEW=0", 0)	\
+	X(ids_go_on, "SIMGPU_VERSION=130100", 0)			\
+	X(ids_begin_anew, "SIMGPU_VERSION=130101", 0)			\
 	X(one_is_lost, "SIMGPU_VERSION=24 SIMGPU_PER_THREAD=1", 0)	\
 	X(none_is_lost, "SIMGPU_VERSION=25 SIMGPU_PER_THREAD=1", 0)
 /* clang-format on */
