@@ -88,6 +88,18 @@ static bool is_path(const char *name, size_t at)
 	return !at || name[at - 1] == '<' || !strncmp(name + at, "<impl ", 6);
 }
 
+/* Python's: train.py(12): <module>.  What stands in brackets is its name. */
+static bool is_python(const char *name)
+{
+	for (const char *at = name; (at = strchr(at, '('));) {
+		const size_t digits = strspn(++at, "0123456789");
+
+		if (digits && !strncmp(at + digits, "): ", 3))
+			return true;
+	}
+	return false;
+}
+
 static void fold(struct folding *folded, const char *name)
 {
 	const char *mark = strrchr(name, '[');
@@ -173,6 +185,23 @@ static void cut(struct folded_name *out, const char *name)
 	out->text[out->len] = '\0';
 }
 
+/* Of Python's the end is kept, which is the function, with as many of the
+ * folders of its file as there is room for. */
+static void cut_python(struct folded_name *out, const char *name, size_t len)
+{
+	const size_t dots = sizeof(DOTS) - 1;
+	const char *end = name + len - (FOLDED_NAME_MAX - dots);
+	const char *folder = strchr(end, '/');
+
+	if (folder)
+		end = folder;
+	while (((unsigned char)*end & 0xc0) == 0x80)
+		end++;
+	memcpy(out->text, DOTS, dots);
+	out->len = dots + (size_t)(name + len - end);
+	memcpy(out->text + dots, end, out->len - dots + 1);
+}
+
 /* --- Cython's ------------------------------------------------------------- */
 
 static bool is_digit(char c)
@@ -248,7 +277,7 @@ struct folded_name folded_name(const char *name, size_t whole)
 	if (fold_cython(&folded, name)) {
 		name = folded.text;
 		out.len = folded.len;
-	} else if (out.len > whole && strchr(name, '<')) {
+	} else if (out.len > whole && strchr(name, '<') && !is_python(name)) {
 		fold(&folded, name);
 		name = folded.text;
 		out.len = folded.len;
@@ -257,6 +286,9 @@ struct folded_name folded_name(const char *name, size_t whole)
 		memcpy(out.text, name, out.len + 1);
 		return out;
 	}
-	cut(&out, name);
+	if (is_python(name))
+		cut_python(&out, name, out.len);
+	else
+		cut(&out, name);
 	return out;
 }

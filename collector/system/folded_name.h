@@ -5,8 +5,8 @@
  * Of Cython's, __pyx_pf_7package_6module_5Class_2function, the function is kept
  * with its class or module: Class.function.  In C++ and Rust the arguments of
  * templates are folded to <>, or to the function whose lambda is among them.
- * What is still too long is cut where a part of it ends.  Short names stay
- * whole.
+ * What is still too long is cut where a part of it ends.  Short names and
+ * Python's stay whole.
  */
 #ifndef COLLECTOR_FOLDED_NAME_H
 #define COLLECTOR_FOLDED_NAME_H

@@ -176,6 +176,18 @@ def test_recursion_is_counted_once():
         expect_equal(names["leaf"]["total_ns"], 5000)
 
 
+def test_a_range_that_outlasts_what_opens_it():
+    """As torch.profiler writes record_function, with_stack; the 1 us by which older
+    ones round an operator out of its caller makes none of them."""
+    names = {row["name"]: row for row in numbers_of([
+        slice_("enter", 0, 10, cat="python_function"), slice_("step", 5, 1000),
+        slice_("aten::mm", 20, 600), slice_("aten::add", 630, 100),
+        slice_("aten::fill_", 700, 31)])["categories"][0]["names"]}
+    expect_equal([names[name]["self_ns"] // 1000
+                  for name in ("step", "aten::mm", "aten::add", "aten::fill_")],
+                 [300, 600, 70, 31])
+
+
 def test_recursion_has_its_gpus_time_once():
     """A kernel that is launched in a call inside of another of the same name."""
     names = {row["name"]: row for category in numbers_of([

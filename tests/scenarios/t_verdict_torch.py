@@ -353,5 +353,19 @@ def test_the_function_that_makes_data_late():
         expect(("TRACEPROF_PYTHON=1" in found["next"]) == is_said, found)
 
 
+def test_what_workers_do_is_in_their_traces():
+    """The function of the queue that waits for them is none of the program's."""
+    def fill(start):
+        return [slices("enumerate(DataLoader)#_MultiProcessingDataLoaderIter.__next__",
+                       start, 700, "user_annotation"),
+                slices("multiprocessing/queues.py(98): get", start + 1, 690,
+                       "python_function")]
+    finding = first(fill)
+    is_found(finding, "data-starved")
+    expect("queues" not in finding["figure"], finding)
+    expect("TRACEPROF_CHILDREN=all" in finding["next"], finding)
+    expect("TRACEPROF_PYTHON" not in finding["next"], finding)
+
+
 if __name__ == "__main__":
     harness.main()

@@ -96,18 +96,17 @@ static bool on_enter(void *arg, const struct lane_span *outer,
 		     struct lane_span *span)
 {
 	struct folded *folded = arg;
-	const int64_t end_ns = outer && outer->end_ns < span->end_ns
-				       ? outer->end_ns
-				       : span->end_ns;
+	const int64_t inside_ns = outer ? lane_span_inside_ns(outer, span)
+					: span->end_ns - span->start_ns;
 	struct path *path;
 
 	span->mark =
 		path_of(folded, outer ? outer->mark : folded->root, span->name);
 	path = key_table_row(&folded->paths, span->mark);
-	saturate_into(&path->self_ns, end_ns - span->start_ns);
+	saturate_into(&path->self_ns, inside_ns);
 	if (outer) {
 		path = key_table_row(&folded->paths, outer->mark);
-		saturate_into(&path->self_ns, -(end_ns - span->start_ns));
+		saturate_into(&path->self_ns, -inside_ns);
 	}
 	return true;
 }

@@ -212,14 +212,28 @@ static void match_launch(struct walk *walk, const struct span *span)
 	}
 }
 
+/* torch.profiler writes ranges that begin in the function which opens them, and
+ * outlast it by far.  They aren't in it. */
+static void leave_crossed(struct walk *walk, const struct open_span *open,
+			  int64_t start_ns)
+{
+	while (walk->depth &&
+	       open->end_ns - walk->open[walk->depth - 1].end_ns >
+		       walk->open[walk->depth - 1].end_ns - start_ns)
+		walk->depth--;
+}
+
 /* What is inside isn't the outer one's own; but native code that samples met
  * below a function of Python is that function's. */
 static void take_from_outer(struct walk *walk, const struct timeline_name *row,
-			    int64_t dur_ns)
+			    const struct open_span *open, int64_t start_ns)
 {
 	bool is_first = true;
 
 	for (size_t at = walk->depth; at-- > 0; is_first = false) {
+		const int64_t end_ns = walk->open[at].end_ns < open->end_ns
+					       ? walk->open[at].end_ns
+					       : open->end_ns;
 		struct timeline_name *outer =
 			timeline_name(walk->timeline, walk->open[at].name);
 		const bool is_native = timeline_is_sample(outer->host);
@@ -227,8 +241,8 @@ static void take_from_outer(struct walk *walk, const struct timeline_name *row,
 		if (timeline_is_sample(row->host) && !is_native)
 			return;
 		if (is_first || !is_native)
-			outer->self_ns =
-				saturate_subtract(outer->self_ns, dur_ns);
+			outer->self_ns = saturate_subtract(outer->self_ns,
+							   end_ns - start_ns);
 		if (timeline_is_sample(row->host) || !is_native)
 			return;
 	}
@@ -239,11 +253,13 @@ static void enter(struct walk *walk, const struct span *span, uint32_t lane)
 	struct timeline_name *row = timeline_name(walk->timeline, span->name);
 	const int64_t dur_ns = timeline_dur_ns(walk->timeline, lane, span);
 	struct open_span open = {span->start_ns + dur_ns, 0, span->name,
-				 kind_inside(walk, row->host)};
+				 HOST_PLAIN};
 
+	leave_crossed(walk, &open, span->start_ns);
+	open.kind = kind_inside(walk, row->host);
 	if (walk->lane) {
 		saturate_into(&row->self_ns, dur_ns);
-		take_from_outer(walk, row, dur_ns);
+		take_from_outer(walk, row, &open, span->start_ns);
 		match_launch(walk, span);
 	}
 	if (walk->depth && open.end_ns > walk->open[walk->depth - 1].end_ns)

@@ -98,7 +98,8 @@ static bool on_span(void *arg, const struct lane_span *outer,
 		row->self_ns = saturate_add(row->self_ns > 0 ? row->self_ns : 0,
 					    dur_ns);
 	if (above)
-		above->self_ns = saturate_subtract(above->self_ns, dur_ns);
+		above->self_ns = saturate_subtract(
+			above->self_ns, lane_span_inside_ns(outer, span));
 	if (span->mark)
 		add_launch(walk, span->start_ns);
 	walk->open = memory_grow(walk->open, walk->depth, &walk->capacity,

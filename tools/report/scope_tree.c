@@ -66,7 +66,8 @@ static bool on_span(void *arg, const struct lane_span *outer,
 	saturate_into(&node->total_ns, dur_ns);
 	saturate_into(&node->self_ns, dur_ns);
 	if (outer)
-		above->self_ns = saturate_subtract(above->self_ns, dur_ns);
+		above->self_ns = saturate_subtract(
+			above->self_ns, lane_span_inside_ns(outer, span));
 	else
 		saturate_into(&above->total_ns, dur_ns);
 	return true;

@@ -36,6 +36,14 @@ void lane_spans_walk(struct lane_spans *lane,
 				   struct lane_span *span),
 		     void *arg);
 
+/* How much of `span` lies in `outer`: not all, where they cross. */
+static inline int64_t lane_span_inside_ns(const struct lane_span *outer,
+					  const struct lane_span *span)
+{
+	return (outer->end_ns < span->end_ns ? outer->end_ns : span->end_ns) -
+	       span->start_ns;
+}
+
 void lane_spans_free(struct lane_spans *lane);
 
 #endif

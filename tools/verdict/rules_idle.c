@@ -347,11 +347,39 @@ static void say_writing(const struct verdict_facts *facts,
 	    "thread do it.");
 }
 
+/* What its workers do isn't in the trace of the process that waits. */
+static void say_loader(const struct verdict_facts *facts,
+		       struct finding *finding, bool by_workers)
+{
+	const struct timeline *timeline = facts->timeline;
+
+	if (by_workers) {
+		say(&finding->next,
+		    "TRACEPROF_CHILDREN=all TRACEPROF_SAMPLE=499 writes traces "
+		    "of the workers, which name the line; load ahead: more "
+		    "workers (num_workers, prefetch_factor), cheaper decoding, "
+		    "or a faster disk.");
+		return;
+	}
+	say(&finding->next,
+	    "%sload ahead: %s cheaper decoding, or a faster disk.",
+	    function_of_data(facts) == TIMELINE_NONE &&
+			    has_name(timeline, "(DataLoader)")
+		    ? "TRACEPROF_PYTHON=1 names the function; "
+		    : "",
+	    has_name(timeline, "_SingleProcessDataLoaderIter")
+		    ? "the data loader has no workers (num_workers=0);"
+		    : "more workers (num_workers, prefetch_factor),");
+}
+
 bool rule_data_starved(const struct verdict_facts *facts,
 		       struct finding *finding)
 {
 	const struct timeline *timeline = facts->timeline;
 	const struct split *split = &facts->split;
+	const bool by_workers =
+		has_name(timeline, "_MultiProcessingDataLoaderIter") &&
+		!has_name(timeline, "_SingleProcessDataLoaderIter");
 	char where[WAITS_BYTES] = "";
 	uint32_t function;
 
@@ -364,7 +392,7 @@ bool rule_data_starved(const struct verdict_facts *facts,
 		say_writing(facts, finding);
 		return true;
 	}
-	function = function_of_data(facts);
+	function = by_workers ? TIMELINE_NONE : function_of_data(facts);
 	if (function == TIMELINE_NONE)
 		say_waits(facts, HOST_DATA, where, sizeof(where));
 	say(&finding->figure, "%s a step is spent waiting for data%s%s%s",
@@ -380,14 +408,7 @@ bool rule_data_starved(const struct verdict_facts *facts,
 				    "another thread; or from a faster disk.");
 		return true;
 	}
-	say(&finding->next,
-	    "%sload ahead: %s cheaper decoding, or a faster disk.",
-	    function == TIMELINE_NONE && has_name(timeline, "(DataLoader)")
-		    ? "TRACEPROF_PYTHON=1 names the function; "
-		    : "",
-	    has_name(timeline, "_SingleProcessDataLoaderIter")
-		    ? "the data loader has no workers (num_workers=0);"
-		    : "more workers (num_workers, prefetch_factor),");
+	say_loader(facts, finding, by_workers);
 	return true;
 }
 

@@ -59,6 +59,28 @@ static void what_rusts_function_is_of_is_kept(void **state)
 		     "<>");
 }
 
+static void what_python_has_in_brackets_is_its_name(void **state)
+{
+	(void)state;
+	expect_short("/home/somebody/projects/a-model/experiments/of-november/"
+		     "training/train.py(12): <module>",
+		     "/home/somebody/projects/a-model/experiments/of-november/"
+		     "training/train.py(12): <module>");
+	expect_short("DataLoader collate: /home/somebody/projects/a-model/"
+		     "training.py(7): make.<locals>.<lambda>",
+		     "DataLoader collate: /home/somebody/projects/a-model/"
+		     "training.py(7): make.<locals>.<lambda>");
+	/* Too long for a row. */
+	expect_short("/home/somebody/projects/a-model-with-a-long-name/"
+		     "experiments/of-the-second-half-of-november/training/"
+		     "of-the-whole-model/with-layers/of-attention/"
+		     "train.py(12): Trainer.<locals>.step",
+		     ".../a-model-with-a-long-name/experiments/of-the-second-"
+		     "half-of-november/training/"
+		     "of-the-whole-model/with-layers/of-attention/"
+		     "train.py(12): Trainer.<locals>.step");
+}
+
 static void the_function_of_a_lambda_is_kept(void **state)
 {
 	(void)state;
@@ -158,6 +180,7 @@ int main(void)
 		cmocka_unit_test(short_names_stay_whole),
 		cmocka_unit_test(template_arguments_are_folded),
 		cmocka_unit_test(what_rusts_function_is_of_is_kept),
+		cmocka_unit_test(what_python_has_in_brackets_is_its_name),
 		cmocka_unit_test(the_function_of_a_lambda_is_kept),
 		cmocka_unit_test(cythons_names_are_those_of_the_source),
 		cmocka_unit_test(what_is_too_long_is_cut_at_a_part),
