@@ -9,6 +9,7 @@ import re
 import shutil
 import subprocess
 import sys
+import time
 
 import harness
 import protobuf
@@ -170,6 +171,33 @@ def test_time_without_a_sample_is_said():
         said = harness.command("report", "--hot", path).stdout
         expect_equal("the processes had 200.0 ms: the rest has no samples" in said,
                      is_said, said)
+
+
+def test_fewer_samples_than_were_asked_for_are_said():
+    """With what they are good for: 50 of 4 ms are as many; of 40 with 1 ms and 10 with
+    36 ms it is as if they were 12."""
+    for slices, hz, points in (
+            ([(200000, 50)], 997, 7.1), ([(40000, 40), (360000, 10)], 997, 14.3),
+            ([(200000, 50)], 300, None), ([(36000, 9)], 997, None)):
+        start, events = 0, []
+        for self_us, samples in slices:
+            events.append(slice_("busy", start, self_us, SAMPLES + 700, "cpu_sample",
+                                 self_us=self_us, samples=samples))
+            start += self_us
+        path = made(threads_(700) + events,
+                    {"options": {"SAMPLE": str(hz)}, "sampling": {"kernel_hz": 250}})
+        said = harness.command("report", "--hot", path).stdout
+        rate = 1e6 * sum(one[1] for one in slices) / start
+        line = (f"{rate:.0f} a second of it, of {hz} asked for (this kernel can send 250): "
+                f"a share of a half is known to {points} points\n")
+        expect_equal((line in said, " asked for" in said), (bool(points),) * 2, said)
+
+
+def test_the_rate_that_the_kernel_can_send_is_in_the_file():
+    done = same("phases", 1, 20, env={"TRACEPROF_SAMPLE": "10000"})
+    tick = time.clock_getres(6)         # CLOCK_MONOTONIC_COARSE
+    expect_equal(done.trace.meta["sampling"]["kernel_hz"],
+                 int(1e9) // round(1e9 * tick))
 
 
 def test_phases_of_openmp_by_the_call_path():
