@@ -259,6 +259,29 @@ def test_what_ran_while_the_gpu_was_idle():
     expect_equal(sorted(folded.split("\n")), ["", "main 1000", "main;inner 3000"])
 
 
+def test_a_flame_graph_has_no_more_boxes_than_a_browser_draws():
+    """Of more the narrowest are left out, and that is said."""
+    for outer, said in ((5500, True), (4000, False)):
+        events, start = [], 0
+        for number in range(outer):
+            wide = 20 + number % 2
+            for name in (f"outer{number}", f"inner{number}"):
+                events.append({"ph": "X", "cat": "cpu_sample", "name": name, "pid": 7,
+                               "tid": 8, "ts": start, "dur": wide,
+                               "args": {"samples": 1, "self_us": wide / 2}})
+            start += wide
+        place = harness.folder()
+        trace, out = (os.path.join(place, name) for name in ("t.json", "many.svg"))
+        with open(trace, "w", encoding="utf-8") as file:
+            json.dump({"traceEvents": events}, file)
+        expect_equal(harness.command("report", "--flame", out, trace).status, 0)
+        with open(out, encoding="utf-8") as file:
+            text = file.read()
+        boxes = text.count('<g class="f"')
+        expect_equal(", without what has less than" in text, said, boxes)
+        expect(boxes < 10000 if said else boxes == 8001, boxes)
+
+
 ZOOM = """
 const box = (a) => ({style: {}, at: a, getAttribute(k) { return this.at[k]; },
                      setAttribute(k, v) { this.at[k] = String(v); }, textContent: ''});
