@@ -259,6 +259,19 @@ def test_what_ran_while_the_gpu_was_idle():
     expect_equal(sorted(folded.split("\n")), ["", "main 1000", "main;inner 3000"])
 
 
+def test_forms_that_there_are_none_of_are_refused():
+    """Not answered by text that no program can read."""
+    path = made(threads_(700) + [slice_("busy", 0, 1000, SAMPLES + 700, "cpu_sample",
+                                        self_us=1000, samples=1)])
+    for options, word in ((("--verdict", "--json"), "--json alone has the step's parts"),
+                          (("--last=50", "--csv"), "--verdict and --last are text"),
+                          (("--hot", "--csv"), "--hot --json has functions"),
+                          (("--io", "--json"), "--io has no --json")):
+        said = harness.command("report", *options, path)
+        expect_equal((said.status, said.stdout), (2, ""), options)
+        expect(word in said.stderr, options, said.stderr)
+
+
 def test_a_flame_graph_has_no_more_boxes_than_a_browser_draws():
     """Of more the narrowest are left out, and that is said."""
     for outer, said in ((5500, True), (4000, False)):
