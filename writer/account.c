@@ -26,9 +26,11 @@ void account_take(struct writer_state *state, bool is_last,
 	account->missed = load_relaxed(&head->missed_calls);
 	account->seen = consumed(state);
 	/* A process that was killed between counting an event and publishing
-	 * it had not finished that event: there the rings are the truth. */
+	 * it had not finished that event: there the rings are the truth.  Of
+	 * one that lives a thread may go on in a hook when the rest was counted
+	 * and before it is written. */
 	if (is_last && state->is_live)
-		account->seen = state->counts.committed;
+		account->seen = max_u64(account->seen, state->counts.committed);
 	account->seen +=
 		account->sums.dropped + account->unrecorded + account->missed;
 	account->heap_live = head->heap_base_bytes +

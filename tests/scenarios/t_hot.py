@@ -9,6 +9,7 @@ import re
 import shutil
 import subprocess
 import sys
+import time
 
 import harness
 import protobuf
@@ -172,6 +173,33 @@ def test_time_without_a_sample_is_said():
                      is_said, said)
 
 
+def test_fewer_samples_than_were_asked_for_are_said():
+    """With what they are good for: 50 of 4 ms are as many; of 40 with 1 ms and 10 with
+    36 ms it is as if they were 12."""
+    for slices, hz, points in (
+            ([(200000, 50)], 997, 7.1), ([(40000, 40), (360000, 10)], 997, 14.3),
+            ([(200000, 50)], 300, None), ([(36000, 9)], 997, None)):
+        start, events = 0, []
+        for self_us, samples in slices:
+            events.append(slice_("busy", start, self_us, SAMPLES + 700, "cpu_sample",
+                                 self_us=self_us, samples=samples))
+            start += self_us
+        path = made(threads_(700) + events,
+                    {"options": {"SAMPLE": str(hz)}, "sampling": {"kernel_hz": 250}})
+        said = harness.command("report", "--hot", path).stdout
+        rate = 1e6 * sum(one[1] for one in slices) / start
+        line = (f"{rate:.0f} a second of it, of {hz} asked for (this kernel can send 250): "
+                f"a share of a half is known to {points} points\n")
+        expect_equal((line in said, " asked for" in said), (bool(points),) * 2, said)
+
+
+def test_the_rate_that_the_kernel_can_send_is_in_the_file():
+    done = same("phases", 1, 20, env={"TRACEPROF_SAMPLE": "10000"})
+    tick = time.clock_getres(6)         # CLOCK_MONOTONIC_COARSE
+    expect_equal(done.trace.meta["sampling"]["kernel_hz"],
+                 int(1e9) // round(1e9 * tick))
+
+
 def test_phases_of_openmp_by_the_call_path():
     """Where regions are too short to be drawn or for a sample each, too."""
     for settings in ({}, {"TRACEPROF_MAX_OVERHEAD": "1"}):
@@ -229,6 +257,42 @@ def test_what_ran_while_the_gpu_was_idle():
            " 75.0  inner" in text, text)
     folded = harness.command("report", "--folded", "--phase", "gpu-idle", path).stdout
     expect_equal(sorted(folded.split("\n")), ["", "main 1000", "main;inner 3000"])
+
+
+def test_forms_that_there_are_none_of_are_refused():
+    """Not answered by text that no program can read."""
+    path = made(threads_(700) + [slice_("busy", 0, 1000, SAMPLES + 700, "cpu_sample",
+                                        self_us=1000, samples=1)])
+    for options, word in ((("--verdict", "--json"), "--json alone has the step's parts"),
+                          (("--last=50", "--csv"), "--verdict and --last are text"),
+                          (("--hot", "--csv"), "--hot --json has functions"),
+                          (("--io", "--json"), "--io has no --json")):
+        said = harness.command("report", *options, path)
+        expect_equal((said.status, said.stdout), (2, ""), options)
+        expect(word in said.stderr, options, said.stderr)
+
+
+def test_a_flame_graph_has_no_more_boxes_than_a_browser_draws():
+    """Of more the narrowest are left out, and that is said."""
+    for outer, said in ((5500, True), (4000, False)):
+        events, start = [], 0
+        for number in range(outer):
+            wide = 20 + number % 2
+            for name in (f"outer{number}", f"inner{number}"):
+                events.append({"ph": "X", "cat": "cpu_sample", "name": name, "pid": 7,
+                               "tid": 8, "ts": start, "dur": wide,
+                               "args": {"samples": 1, "self_us": wide / 2}})
+            start += wide
+        place = harness.folder()
+        trace, out = (os.path.join(place, name) for name in ("t.json", "many.svg"))
+        with open(trace, "w", encoding="utf-8") as file:
+            json.dump({"traceEvents": events}, file)
+        expect_equal(harness.command("report", "--flame", out, trace).status, 0)
+        with open(out, encoding="utf-8") as file:
+            text = file.read()
+        boxes = text.count('<g class="f"')
+        expect_equal(", without what has less than" in text, said, boxes)
+        expect(boxes < 10000 if said else boxes == 8001, boxes)
 
 
 ZOOM = """

@@ -17,8 +17,11 @@
 #define WIDTH	  1200.0
 #define ROW	  17
 #define TOP	  52
-/* Narrower boxes are left out. */
+/* Narrower boxes are left out; where there were more than so many, so are wider
+ * ones: a browser takes seconds for 50,000. */
 #define LEAST	  0.1
+#define BOXES_MAX 10000
+#define WIDER	  1.25
 #define CHAR_WIDE 6.6
 
 static const char script[] =
@@ -145,7 +148,8 @@ static void put_box(const struct hot *hot, uint32_t node, double x, double wide,
 struct drawing {
 	const struct hot *hot;
 	FILE *out;
-	int depth; /* rows in all */
+	double least; /* width that is drawn */
+	int depth;    /* rows in all */
 	bool is_compared;
 };
 
@@ -155,14 +159,36 @@ static double width_of(const struct hot *hot, uint32_t node)
 	       (double)hot->nodes[0].total_ns;
 }
 
-static int depth_below(const struct hot *hot, uint32_t node)
+static size_t boxes_below(const struct hot *hot, uint32_t node, double least)
+{
+	size_t count = 1;
+
+	for (uint32_t at = hot->nodes[node].child; at != HOT_NONE;
+	     at = hot->nodes[at].sibling) {
+		if (width_of(hot, at) >= least)
+			count += boxes_below(hot, at, least);
+	}
+	return count;
+}
+
+static double least_drawn(const struct hot *hot)
+{
+	double least = LEAST;
+
+	while (boxes_below(hot, 0, least) > BOXES_MAX)
+		least *= WIDER;
+	return least;
+}
+
+static int depth_below(const struct hot *hot, uint32_t node, double least)
 {
 	int most = 0;
 
 	for (uint32_t at = hot->nodes[node].child; at != HOT_NONE;
 	     at = hot->nodes[at].sibling) {
-		const int depth =
-			width_of(hot, at) < LEAST ? 0 : depth_below(hot, at);
+		const int depth = width_of(hot, at) < least
+					  ? 0
+					  : depth_below(hot, at, least);
 
 		if (depth > most)
 			most = depth;
@@ -200,7 +226,7 @@ static void draw(const struct drawing *drawing, uint32_t node, double x,
 	for (size_t i = 0; i < count; i++) {
 		const double wide = width_of(hot, children[i]);
 
-		if (wide >= LEAST)
+		if (wide >= drawing->least)
 			draw(drawing, children[i], x, level + 1);
 		x += wide;
 	}
@@ -210,9 +236,16 @@ static void draw(const struct drawing *drawing, uint32_t node, double x,
 void flame_svg(const struct hot *hot, const char *title, bool is_compared,
 	       FILE *out)
 {
-	const struct drawing drawing = {hot, out, depth_below(hot, 0),
-					is_compared};
+	const double least = least_drawn(hot);
+	const struct drawing drawing = {
+		hot, out, least, depth_below(hot, 0, least), is_compared};
 	const int height = TOP + drawing.depth * ROW + 10;
+	char left_out[64] = "";
+
+	if (least > LEAST)
+		snprintf(left_out, sizeof(left_out),
+			 ", without what has less than %.2g %%",
+			 100 * least / WIDTH);
 
 	fprintf(out,
 		"<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n"
@@ -230,12 +263,12 @@ void flame_svg(const struct hot *hot, const char *title, bool is_compared,
 		(int)WIDTH, height);
 	put_text(title, SIZE_MAX, out);
 	fprintf(out,
-		"</text><text x=\"8\" y=\"40\">%s of processor time%s</text>"
+		"</text><text x=\"8\" y=\"40\">%s of processor time%s%s</text>"
 		"<text class=\"b\" x=\"980\" y=\"20\" onclick=\"reset()\">"
 		"whole graph</text><text class=\"b\" x=\"1100\" y=\"20\" "
 		"onclick=\"find()\">search</text>"
 		"<text id=\"found\" x=\"980\" y=\"40\"></text>\n",
-		quantity_time((double)hot->nodes[0].total_ns).text,
+		quantity_time((double)hot->nodes[0].total_ns).text, left_out,
 		is_compared ? "; red has a larger share than before, blue a "
 			      "smaller one"
 			    : "");

@@ -268,6 +268,10 @@ static void add_slices(struct hot_reading *reading)
 		while (depth && ends[depth - 1] <= slice->start_ns)
 			depth--;
 		parent = depth ? stack[depth - 1] : 0;
+		if (slice->samples > 0)
+			reading->hot->squares += (double)slice->self_ns *
+						 (double)slice->self_ns /
+						 (double)slice->samples;
 		node = child_of(reading->hot, parent, slice->name);
 		add_self(reading, slice, parent, node);
 		if (depth < DEPTH_MAX) {
@@ -370,6 +374,8 @@ int hot_read(struct hot *hot, char *const *files, int count, bool by_line,
 		else
 			add_slices(&reading);
 		hot_lines_free(reading.lines);
+		hot->asked_hz = reading.metadata.sample;
+		hot->kernel_hz = reading.metadata.kernel_hz;
 	}
 	free(reading.slices);
 	free(reading.gpu.work);

@@ -34,8 +34,10 @@ struct hot {
 	size_t count, capacity;
 	struct key_table names; /* struct hot_function */
 	struct hot_tasks tasks;
-	bool by_line; /* functions apart by line */
-	bool is_part; /* of one phase */
+	int64_t asked_hz, kernel_hz; /* of the last file; 0 not known */
+	double squares;		     /* of what samples stand for, in ns */
+	bool by_line;		     /* functions apart by line */
+	bool is_part;		     /* of one phase */
 	bool has_regions, has_gpu;
 	char error[512];
 };

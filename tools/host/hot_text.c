@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* hot_text.c - functions by their time, and paths for other tools. */
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -7,6 +8,9 @@
 #include "tools/util/memory.h"
 #include "tools/util/numbers.h"
 
+/* With fewer samples, or with more of those asked for, no rate is said. */
+#define RATE_LEAST	 20
+#define RATE_MIN	 0.8
 /* So much of the processes' time without a sample is said. */
 #define UNSAMPLED_MIN	 0.1
 #define UNSAMPLED_MIN_NS 50e6
@@ -140,6 +144,25 @@ static void print_unsampled(const struct hot *hot, FILE *out)
 			quantity_time((double)all_ns).text);
 }
 
+/* How exact shares are: where each sample stands for another time, by as many
+ * equal ones as tell as much. */
+static void print_rate(const struct hot *hot, int64_t samples, FILE *out)
+{
+	const double all_ns = (double)hot->nodes[0].total_ns;
+	const double rate = (double)samples / (all_ns / 1e9);
+
+	if (hot->is_part || samples < RATE_LEAST || all_ns <= 0 ||
+	    rate > RATE_MIN * (double)hot->asked_hz)
+		return;
+	fprintf(out, "%.0f a second of it, of %lld asked for", rate,
+		(long long)hot->asked_hz);
+	if (hot->kernel_hz > 0 && hot->kernel_hz < hot->asked_hz)
+		fprintf(out, " (this kernel can send %lld)",
+			(long long)hot->kernel_hz);
+	fprintf(out, ": a share of a half is known to %.1f points\n",
+		50 * sqrt(hot->squares) / all_ns);
+}
+
 void hot_print(const struct hot *hot, size_t top, bool is_compared, FILE *out)
 {
 	uint32_t *list = order(hot, is_compared);
@@ -155,6 +178,7 @@ void hot_print(const struct hot *hot, size_t top, bool is_compared, FILE *out)
 		quantity_time((double)hot->nodes[0].total_ns).text,
 		(long long)samples, plural(samples));
 	if (!is_compared) {
+		print_rate(hot, samples, out);
 		print_unsampled(hot, out);
 		print_phases(hot, out);
 	}

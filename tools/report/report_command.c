@@ -237,6 +237,21 @@ static void report_path(struct report_arguments *arguments, const char *path)
 	arguments->code = EXIT_UNREADABLE;
 }
 
+/* Forms that what is asked for hasn't got; NULL: there are none. */
+static const char *unknown_form(const struct report_arguments *arguments)
+{
+	const struct report_choice *choice = &arguments->choice;
+
+	if (arguments->judges && (choice->json || choice->csv))
+		return "--verdict and --last are text; --json alone has the "
+		       "step's parts and the findings";
+	if (arguments->hot.is_wanted && choice->csv)
+		return "samples have no --csv; --hot --json has functions";
+	if (arguments->hot.io && choice->json)
+		return "--io has no --json";
+	return NULL;
+}
+
 /* clang-format off */
 static const struct argp_option choices[] = {
 	{"sort", 's', "KEY", 0, "total (default), self, calls, avg, median, "
@@ -285,6 +300,11 @@ int report_command(int argc, char **argv)
 		return EXIT_USAGE;
 	if (!trace_reader_available())
 		return command_needs_yajl("report");
+	if (unknown_form(&arguments)) {
+		fprintf(stderr, "traceprof report: %s\n",
+			unknown_form(&arguments));
+		return EXIT_USAGE;
+	}
 	setlocale(LC_CTYPE, "");
 	if (arguments.hot.is_wanted) {
 		arguments.hot.top = arguments.choice.top;

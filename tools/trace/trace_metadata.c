@@ -37,6 +37,7 @@ static const struct {
 	{"events.held_up_calls", FIELD(held_up_calls), ENTRY_INTEGER},
 	{"events.names_refused", FIELD(names_refused), ENTRY_INTEGER},
 	{"events.unnamed", FIELD(unnamed), ENTRY_INTEGER},
+	{"sampling.kernel_hz", FIELD(kernel_hz), ENTRY_INTEGER},
 	{"sampling.cut_stacks", FIELD(cut_stacks), ENTRY_INTEGER},
 	{"sampling.timed", FIELD(timed_samples), ENTRY_INTEGER},
 	{"waits.begun", FIELD(waits_begun), ENTRY_INTEGER},

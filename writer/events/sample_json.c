@@ -8,6 +8,9 @@
 #include "writer/events/meta_json.h"
 #include "writer/text/schema.h"
 #include <string.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
 
 static void put_name(struct writer_state *state, uint64_t code)
 {
@@ -109,6 +112,19 @@ void sample_json(struct writer_state *state, struct ring_reader *reader,
 		json_back(json, mark);
 }
 
+/* So often the kernel looks at timers of processor time: in its own tick, as
+ * long as its coarse clock's; 0 not known.  Asked for by number, since a name
+ * more makes each process read more of this file. */
+static uint64_t kernel_hz(void)
+{
+	struct timespec tick;
+
+	return syscall(SYS_clock_getres, CLOCK_MONOTONIC_COARSE, &tick) ||
+			       tick.tv_sec || !tick.tv_nsec
+		       ? 0
+		       : 1000000000u / (uint64_t)tick.tv_nsec;
+}
+
 void sampling_json(struct json *json, const struct writer_state *state)
 {
 	struct sampling *sums = &state->session->head->sampling;
@@ -117,6 +133,7 @@ void sampling_json(struct json *json, const struct writer_state *state)
 		return;
 	json_raw(json, ",\"sampling\":{\"source\":\"timer\"");
 	json_pair_u64(json, "hz", 1000000000u / sums->period_ns);
+	json_pair_u64(json, "kernel_hz", kernel_hz());
 	json_pair_u64(json, "in_own_code", load_relaxed(&sums->own));
 	json_pair_u64(json, "without_callers", load_relaxed(&sums->unrooted));
 	json_pair_u64(json, "cut_stacks", load_relaxed(&sums->cut));

@@ -4,6 +4,7 @@
  * at a time; and what the kernel has too much of isn't in it.
  */
 #include "tests/unit/sample_session.h"
+#include "writer/account.h"
 #include "writer/pass.h"
 
 #include <setjmp.h>
@@ -138,9 +139,30 @@ static void no_more_than_there_was_time_for(void **state)
 	sample_end(&sample);
 }
 
+/* A thread that was held up in a hook goes on when the rest was counted. */
+static void what_comes_after_the_count(void **state)
+{
+	struct account account;
+	struct thread *thread;
+
+	(void)state;
+	begin();
+	thread = sample_thread(&sample, 1);
+	sample_scope(&sample, thread, "one", 2000, 2010);
+	pass_run(&writer_state);
+	assert_int_equal(account_unread(&writer_state), 0);
+	sample_scope(&sample, thread, "late", 3000, 3010);
+	pass_run(&writer_state);
+	account_take(&writer_state, true, &account);
+	assert_int_equal(account.written, 2);
+	assert_int_equal(account.seen, 2);
+	end_with("\"events\":{\"seen\":2,\"written\":2,");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(what_comes_after_the_count),
 		cmocka_unit_test(names_that_found_no_place),
 		cmocka_unit_test(what_lies_before_its_window),
 		cmocka_unit_test(a_wait_of_a_thread_that_has_ended),
