@@ -116,7 +116,7 @@ void step_look_now(struct writer_state *state)
 	enum step_optimizer told;
 	struct step_marks *next;
 	struct loop_nest nest;
-	uint32_t looked = 0;
+	uint32_t looked = 0, doubted = 0;
 
 	while ((next = step_marks_next(finder->streams, finder->stream_count,
 				       step_main_tid(state), &looked))) {
@@ -125,11 +125,16 @@ void step_look_now(struct writer_state *state)
 					     : step_ready(state, next);
 
 		next->tells_graphs = finder->has_ended;
-		if (next->count * 4 < most ||
+		/* What works for a thread in doubt doesn't know better. */
+		if ((doubted && next->tid != doubted) ||
+		    next->count * 4 < most ||
 		    step_marks_find(next, count, &nest) ||
 		    (!is_final(state) && !loop_is_likely(&nest)))
 			continue;
 		told = step_optimizer_find(state, &next, UINT64_MAX, &nest);
+		if (told == OPTIMIZER_DOUBT &&
+		    next->tid == step_main_tid(state))
+			doubted = next->tid;
 		if (told == OPTIMIZER_DOUBT ||
 		    (told == OPTIMIZER_NONE &&
 		     step_operators_tell_layers(&finder->operators, next,
