@@ -2,9 +2,9 @@
 /*
  * step_compiled.h - loops that a compiler made of a function, as XLA does.
  *
- * One call of the function runs them all, so nothing in the program's code turns
- * with them, and which of them a person would count isn't seen: samples, the
- * trees of each, the leaves of those.
+ * One call of the function runs them all, so nothing in the program's code
+ * turns with them, and which of them a person would count isn't seen: samples,
+ * the trees of each, the leaves of those.
  */
 #ifndef WRITER_STEP_COMPILED_H
 #define WRITER_STEP_COMPILED_H

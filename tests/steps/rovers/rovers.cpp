@@ -16,68 +16,76 @@ constexpr int rows = 4000;
 class booster
 {
       public:
-	booster() : x_(8, column(rows)), y_(rows), guess_(rows), node_(rows)
-	{
-		std::mt19937 random(1);
-		std::uniform_real_distribution<real> draw(0, 1);
-
-		for (auto &one : x_)
-			std::generate(one.begin(), one.end(),
-				      [&] { return draw(random); });
-		for (int i = 0; i < rows; i++)
-			y_[i] = x_[0][i] * x_[1][i] + std::sin(x_[2][i]);
-	}
-
-	void grow()
-	{
-		gradients();
-		std::fill(node_.begin(), node_.end(), 0);
-		for (int depth = 0; depth < 5; depth++) {
-			for (std::size_t k = 0; k < x_.size(); k++)
-				histogram(k, 1 << depth);
-			part(depth);
-		}
-		update();
-	}
+	booster();
+	void grow();
 
       private:
 	std::vector<column> x_;
 	column y_, guess_, down_ = column(rows), sums_ = column(32 * 16);
 	std::vector<int> node_;
 
-	void gradients()
-	{
-#pragma omp parallel for
-		for (int i = 0; i < rows; i++)
-			down_[i] = y_[i] - guess_[i];
-	}
-
-	void histogram(std::size_t k, int nodes)
-	{
-		std::fill(sums_.begin(), sums_.end(), 0);
-#pragma omp parallel for schedule(static, 256)
-		for (int i = 0; i < rows; i++) {
-			const int bin = (node_[i] % nodes) * 16 +
-					static_cast<int>(x_[k][i] * 15);
-#pragma omp atomic
-			sums_[bin] += down_[i];
-		}
-	}
-
-	void part(int depth)
-	{
-#pragma omp parallel for
-		for (int i = 0; i < rows; i++)
-			node_[i] = 2 * node_[i] + (x_[depth % 8][i] > 0.5);
-	}
-
-	void update()
-	{
-#pragma omp parallel for
-		for (int i = 0; i < rows; i++)
-			guess_[i] += 0.1 * down_[i] * (node_[i] % 3);
-	}
+	void gradients();
+	void histogram(std::size_t k, int nodes);
+	void part(int depth);
+	void update();
 };
+
+booster::booster() : x_(8, column(rows)), y_(rows), guess_(rows), node_(rows)
+{
+	std::mt19937 random(1);
+	std::uniform_real_distribution<real> draw(0, 1);
+
+	for (auto &one : x_)
+		std::generate(one.begin(), one.end(),
+			      [&] { return draw(random); });
+	for (int i = 0; i < rows; i++)
+		y_[i] = x_[0][i] * x_[1][i] + std::sin(x_[2][i]);
+}
+
+void booster::gradients()
+{
+#pragma omp parallel for
+	for (int i = 0; i < rows; i++)
+		down_[i] = y_[i] - guess_[i];
+}
+
+void booster::histogram(std::size_t k, int nodes)
+{
+	std::fill(sums_.begin(), sums_.end(), 0);
+#pragma omp parallel for schedule(static, 256)
+	for (int i = 0; i < rows; i++) {
+		const int bin = (node_[i] % nodes) * 16 +
+				static_cast<int>(x_[k][i] * 15);
+#pragma omp atomic
+		sums_[bin] += down_[i];
+	}
+}
+
+void booster::part(int depth)
+{
+#pragma omp parallel for
+	for (int i = 0; i < rows; i++)
+		node_[i] = 2 * node_[i] + (x_[depth % 8][i] > 0.5);
+}
+
+void booster::update()
+{
+#pragma omp parallel for
+	for (int i = 0; i < rows; i++)
+		guess_[i] += 0.1 * down_[i] * (node_[i] % 3);
+}
+
+void booster::grow()
+{
+	gradients();
+	std::fill(node_.begin(), node_.end(), 0);
+	for (int depth = 0; depth < 5; depth++) {
+		for (std::size_t k = 0; k < x_.size(); k++)
+			histogram(k, 1 << depth);
+		part(depth);
+	}
+	update();
+}
 
 int boosted()
 {

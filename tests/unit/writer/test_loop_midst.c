@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * test_loop_midst.c - what some turns have in several places is done by them:
- * the turns are the step, however much that is, and wherever the run ends.  What
- * is no step: a marker that some turns lack, and parts too small for a team.
+ * the turns are the step, however much that is, and wherever the run ends.
+ * What is no step: a marker that some turns lack, and parts too small for a
+ * team.
  */
 #include "tests/unit/loop_marks.h"
 
@@ -88,7 +89,7 @@ static uint32_t random_below(uint32_t limit)
 	return (state >> 16) % limit;
 }
 
-/* --- a marker that not each turn has --------------------------------------- */
+/* --- a marker that not each turn has --- */
 
 /* Requests of any size: what multiplies, and what is added to that, goes by it,
  * so that what some have comes nearly as often as they do. */
@@ -133,7 +134,7 @@ static void test_requests_of_any_size(void **unused)
 	}
 }
 
-/* --- what is too small for a team ---------------------------------------- */
+/* --- what is too small for a team --- */
 
 /* Files are opened by teams, the work is done by one, and the parts that it has
  * written are opened one after the other. */

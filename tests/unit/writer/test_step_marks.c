@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * test_step_marks.c - of scopes and ranges those are marks that a hook counts
- * as steps when they begin; what operators tell of layers, and modules of loops.
+ * as steps when they begin; what operators tell of layers, and modules of
+ * loops.
  */
 #include "tests/unit/sample_session.h"
 
