@@ -213,10 +213,14 @@ static bool is_of_ones(const struct loop_groups *groups,
 	for (size_t i = 0; i < groups->count; i++) {
 		const struct loop_mark *mark = &groups->marks[i];
 
-		has_several |= mark->team > 1;
+		/* In what is around them all a team of one is no choice. */
+		has_several |=
+			mark->team > 1 &&
+			(i > step->first ||
+			 mark->end_ticks <= groups->marks[step->last].ticks);
 		if (i <= step->first || i > step->last)
 			continue;
-		if (!mark->team)
+		if (!mark->team || mark->is_in_team)
 			return false;
 		is_shared |= mark->team > 1;
 		if (!loop_level_is_hit(step, groups->marks, i))
