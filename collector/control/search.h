@@ -96,7 +96,9 @@ struct search_loops {
 	uint16_t loop;	 /* the same as a small number, in the order in which
 			   they came */
 	uint8_t depth;	 /* how many, and 1; 0 not known */
-	uint8_t is_always;	  /* it comes in each turn of the innermost */
+	uint8_t is_always : 1;	  /* it comes in each turn of the innermost */
+	uint8_t is_around : 1;	  /* others may lie within that, in code that
+				     can't be read */
 	_Atomic uint32_t is_gone; /* other code lies there since */
 };
 

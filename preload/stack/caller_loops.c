@@ -164,9 +164,21 @@ struct way {
 	code_find_range *find;
 };
 
+/* A loop of Python's, by the functions of Python that led to it: it is the same
+ * whatever is known of the machine code between them. */
+static uint64_t python_key(uint64_t innermost, const struct way *way)
+{
+	uint64_t sum = innermost;
+
+	for (uint32_t i = way->next; i < way->python->count; i++)
+		sum = mix(mix(sum, way->python->frames[i].code),
+			  way->python->frames[i].instruction);
+	return sum | 1;
+}
+
 /* A loop, by the calls that led to it, what the interpreter made of them left
  * out: it does so in one way or another. */
-static uint64_t key_on_way(uint64_t innermost, const struct way *way)
+static uint64_t native_key(uint64_t innermost, const struct way *way)
 {
 	uint64_t sum = innermost;
 
@@ -174,23 +186,40 @@ static uint64_t key_on_way(uint64_t innermost, const struct way *way)
 		if (!caller_is_python(way->python, way->codes[i]))
 			sum = mix(sum, way->codes[i]);
 	}
-	for (uint32_t i = way->next; i < way->python->count; i++)
-		sum = mix(mix(sum, way->python->frames[i].code),
-			  way->python->frames[i].instruction);
-	return sum | 1;
+	return python_key(sum, way);
 }
 
 /* The innermost loop, and the next: of what led to this one. */
 static void add_on_way(struct search_loops *found, uint64_t innermost,
-		       uint64_t within, const struct way *way)
+		       uint64_t within)
 {
 	if (!found->key) {
-		found->key = key_on_way(innermost, way);
-		if (within)
-			found->within = key_on_way(within, way);
+		found->key = innermost;
+		found->within = within;
 	} else if (!found->within) {
-		found->within = key_on_way(innermost, way);
+		found->within = innermost;
 	}
+}
+
+/* Those of a function of Python. */
+static bool leave_function(struct way *way, struct search_loops *found,
+			   uint32_t *depth)
+{
+	const struct python_frame *frame = &way->python->frames[way->next];
+	struct code_loops loops;
+
+	if (!python_frames_loops(frame, &loops))
+		return false;
+	way->next++;
+	if (loops.count)
+		add_on_way(found,
+			   python_key(mix(frame->code, loops.innermost), way),
+			   loops.within
+				   ? python_key(mix(frame->code, loops.within),
+						way)
+				   : 0);
+	*depth += loops.count;
+	return true;
 }
 
 /* The functions of one run of the interpreter's loop.  One that calls itself is
@@ -202,21 +231,23 @@ static bool leave_run(struct way *way, struct search_loops *found,
 	bool is_last = false;
 
 	while (!is_last && way->next < python->count) {
-		const struct python_frame *frame = &python->frames[way->next];
-		struct code_loops loops;
-
-		if (!python_frames_loops(frame, &loops))
+		is_last = python->frames[way->next].ends_run;
+		if (!leave_function(way, found, depth))
 			return false;
-		is_last = frame->ends_run;
-		way->next++;
-		if (loops.count)
-			add_on_way(found, mix(frame->code, loops.innermost),
-				   loops.within ? mix(frame->code, loops.within)
-						: 0,
-				   way);
-		*depth += loops.count;
 	}
 	return true;
+}
+
+/* What lies between isn't known: the innermost loop of those that are. */
+static void leave_unknown(struct way *way, struct search_loops *found)
+{
+	uint32_t depth = 0;
+
+	found->is_around = !found->key;
+	while (found->is_around && !found->within &&
+	       way->next < way->python->count &&
+	       leave_function(way, found, &depth))
+		;
 }
 
 static bool leave_native(struct way *way, struct search_loops *found,
@@ -232,7 +263,10 @@ static bool leave_native(struct way *way, struct search_loops *found,
 	    is_again(way->codes, way->at, call.begin, way->find))
 		return false;
 	if (call.loops.count)
-		add_on_way(found, call.loops.innermost, call.loops.within, way);
+		add_on_way(found, native_key(call.loops.innermost, way),
+			   call.loops.within
+				   ? native_key(call.loops.within, way)
+				   : 0);
 	*depth += call.loops.count;
 	return true;
 }
@@ -267,10 +301,12 @@ static struct search_loops loops_in_python(const uint64_t *codes,
 				: leave_native(&way, &found, &depth);
 
 		if (!is_known)
-			return found;
+			break;
 	}
 	if (way.next == python->count && is_in_main(&way))
 		found.depth = (uint8_t)min_u64(depth + 1, UINT8_MAX);
+	else
+		leave_unknown(&way, &found);
 	return found;
 }
 

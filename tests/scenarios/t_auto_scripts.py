@@ -8,7 +8,7 @@ import re
 import sys
 
 import harness
-from harness import ROOT, expect, expect_equal
+from harness import ROOT, compile_program, expect, expect_equal
 from t_cuda import on_gpu
 
 SCRIPTS = os.path.join(ROOT, "tests", "steps", "scripts")
@@ -16,12 +16,12 @@ SCRIPTS = os.path.join(ROOT, "tests", "steps", "scripts")
 IN_DOUBT = {"burgers", "potts", "rl", "walk"}
 
 
-def script(name):
+def script(name, **env):
     """The run, and the steps that it says."""
     path = os.path.join(SCRIPTS, name + ".py")
     with open(path, encoding="utf-8") as file:
         said = re.search(r"  steps ([\d ]+)", file.read()).group(1)
-    run = on_gpu(path, program=sys.executable)
+    run = on_gpu(path, program=sys.executable, **env)
     expect_equal(run.status, 0, run.stderr)
     return run, [int(count) for count in said.split()]
 
@@ -37,6 +37,18 @@ def test_each_script_has_its_steps_or_none():
         run, said = script(name)
         count = len(run.trace.steps())
         if count != 0 if name in IN_DOUBT else count not in said:
+            wrong.append((name, count, said, run.stderr[:200]))
+    expect_equal(wrong, [], "steps")
+
+
+def test_what_calls_the_driver_can_not_be_read():
+    """As of most libraries: Python's loops are around those calls all the same."""
+    closed = compile_program("lib/closed_driver.c", "-shared", "-fPIC", name="libclosed.so")
+    wrong = []
+    for name in scripts():
+        run, said = script(name, CLOSED_LIBRARY=closed)
+        count = len(run.trace.steps())
+        if count and count not in said:
             wrong.append((name, count, said, run.stderr[:200]))
     expect_equal(wrong, [], "steps")
 

@@ -249,6 +249,46 @@ def test_one_optimizer_whose_work_tells_nothing():
                  "windows")
 
 
+def test_a_thread_that_works_for_the_main_one():
+    """Adam, then LBFGS, which asks for the loss as often as it needs; what goes back
+    through the layers is another thread's, as PyTorch's is with a GPU."""
+    run = training('''
+import queue, threading
+asked, done = queue.Queue(), queue.Queue()
+
+def back():
+    while asked.get():
+        for _ in range(2):
+            work.region_one()
+            work.region_two()
+        work.region_three()
+        done.put(True)
+
+thread = threading.Thread(target=back)
+thread.start()
+
+def loss():
+    asked.put(True)
+    done.get()
+
+def closures():
+    for _ in range(10):
+        loss()
+
+for i in range(60):
+    loss()
+    step()
+for i in range(8):
+    scope = torch.torch_double_begin(b"Optimizer.step#LBFGS.step", ctypes.byref(user))
+    closures()
+    torch.torch_double_end(scope)
+asked.put(False)
+thread.join()
+''')
+    expect('step = range "Optimizer.step#Adam.step"' in run.stderr, run.stderr)
+    expect_equal(len(run.trace.steps()), 60, run.stderr)
+
+
 def test_one_optimizer_in_a_part_of_the_run():
     """Most of it uses what was trained first."""
     run = training('''

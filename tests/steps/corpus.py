@@ -39,6 +39,7 @@ import visitors
 import wanderers
 from drifters import drifters
 from prepared import files, write
+from rovers import rovers
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 ROOT = os.path.dirname(os.path.dirname(HERE))
@@ -581,7 +582,8 @@ def programs(python):
                    lambda folder, name=name, source=source:
                    kernels(name, folder, source))
     for source, known in (GUESTS | TRAVELLERS | newcomers.PROGRAMS | nomads.PROGRAMS
-                          | drifters.PROGRAMS | {"visitors.c": VISITORS}).items():
+                          | drifters.PROGRAMS | rovers.PROGRAMS
+                          | {"visitors.c": VISITORS}).items():
         for name, steps in known.items():
             yield (f"{source} {name}", lambda: True, steps,
                    lambda folder, name=name, source=source: guest(name, folder, source))
@@ -589,14 +591,14 @@ def programs(python):
                                         | guests.PYTHON | visitors.PYTHON | travellers.PYTHON
                                         | wanderers.PYTHON | newcomers.PYTHON | nomads.PYTHON
                                         | settlers.PYTHON | pilgrims.PYTHON
-                                        | drifters.PYTHON).items():
+                                        | drifters.PYTHON | rovers.PYTHON).items():
         yield (name, lambda module=module: has_module(python, module), steps,
                lambda _, text=text: [python, "-c", text])
     for name, (command, steps, prepare) in (OTHERS | UNSEEN_OTHERS | strangers.OTHERS
                                          | travellers.OTHERS | wanderers.OTHERS
                                          | newcomers.OTHERS | settlers.OTHERS
                                          | pilgrims.OTHERS | nomads.OTHERS
-                                         | drifters.OTHERS).items():
+                                         | drifters.OTHERS | rovers.OTHERS).items():
         yield (name, lambda command=command: shutil.which(command) or os.path.isdir(
             os.path.join(pilgrims.SOURCES or os.devnull, command)), steps, prepare)
 

@@ -28,6 +28,13 @@
 #define PARTS_TURNS   4096u
 /* Turns of one site between two of another: fewer are no report's. */
 #define TURNS_OF_FEW  5u
+/* Of so many turns one may have a region of several members. */
+#define SHARED_OF     10u
+/* A turn that is two is so long, of ten parts; and one in so many turns is. */
+#define LONG	      8u
+#define LONG_OF	      10u
+#define MORE_OF	      20u
+#define FEW_WITHOUT   2u
 /* Loops around a region by its code, and one: the step's alone. */
 #define DEPTH_OF_ONE  2u
 
@@ -194,6 +201,37 @@ static bool is_of_sizes(const struct loop_groups *groups,
 	return changes >= 2 * LOOP_HITS_LEAST;
 }
 
+/* Hardly any turn has a region of several members, though the run has such: so
+ * small are its parts that nobody works on them together, as files that are
+ * opened one after the other. */
+static bool is_of_ones(const struct loop_groups *groups,
+		       const struct loop_level *step)
+{
+	size_t turns = 0, in_turns = 0;
+	bool has_several = false, is_shared = false;
+
+	for (size_t i = 0; i < groups->count; i++) {
+		const struct loop_mark *mark = &groups->marks[i];
+
+		/* In what is around them all a team of one is no choice. */
+		has_several |=
+			mark->team > 1 &&
+			(i > step->first ||
+			 mark->end_ticks <= groups->marks[step->last].ticks);
+		if (i <= step->first || i > step->last)
+			continue;
+		if (!mark->team || mark->is_in_team)
+			return false;
+		is_shared |= mark->team > 1;
+		if (!loop_level_is_hit(step, groups->marks, i))
+			continue;
+		in_turns += is_shared;
+		turns++;
+		is_shared = false;
+	}
+	return has_several && in_turns * SHARED_OF <= turns;
+}
+
 /* All of a turn is one region, from several places. */
 static bool is_one_region(const struct loop_groups *groups,
 			  const struct loop_level *step)
@@ -284,18 +322,60 @@ bool loop_is_part(const struct loop_groups *groups,
 	return is_elsewhere(groups, candidate) ||
 	       is_in_few(groups, candidate) || is_used(groups, candidate) ||
 	       is_of_sizes(groups, candidate) ||
+	       is_of_ones(groups, &candidate->level) ||
 	       is_in_loops(groups, candidate) || is_report(groups, candidate);
 }
 
-bool loop_is_lonely(const struct loop_candidate *levels, size_t count,
+/* In most of its turns another marker comes once, in some twice and more, and
+ * those are as much longer: it fell out there, since not all that comes has it
+ * (requests of any size).  What is a validation's or a generator's pass is
+ * shorter. */
+static bool falls_out(const struct loop_groups *groups,
+		      const struct loop_level *step,
+		      const struct loop_level *other)
+{
+	size_t turns = 0, once = 0, more = 0, hits = 0, begin = step->first;
+
+	for (size_t i = begin + 1; i <= step->last; i++) {
+		hits += loop_level_is_hit(other, groups->marks, i);
+		if (!loop_level_is_hit(step, groups->marks, i))
+			continue;
+		turns++;
+		once += hits == 1;
+		if (hits > 1) {
+			const size_t usual = other->length * (hits - 1);
+
+			if ((i - begin) * LONG_OF <
+			    (usual + step->length) * LONG)
+				return false;
+			more++;
+		}
+		begin = i;
+		hits = 0;
+	}
+	return more >= LOOP_HITS_LEAST && more * MORE_OF >= turns &&
+	       once + more + FEW_WITHOUT >= turns && once >= more;
+}
+
+bool loop_is_lonely(const struct loop_groups *groups,
+		    const struct loop_candidate *levels, size_t count,
 		    const struct loop_candidate *step)
 {
+	bool is_lonely = true;
+
 	for (size_t i = 0; i < count; i++) {
-		if (levels[i].level.id != step->level.id &&
-		    loop_is_same(&levels[i].level, &step->level))
-			return false;
+		const struct loop_level *other = &levels[i].level;
+
+		if (other->id != step->level.id &&
+		    loop_is_same(other, &step->level))
+			is_lonely = false;
+		if (other->turns > step->level.turns &&
+		    other->turns < 2 * step->level.turns &&
+		    falls_out(groups, &step->level, other))
+			return true;
 	}
-	return step->level.context && step->level.held <= FEW_ALIKE &&
+	return is_lonely && step->level.context &&
+	       step->level.held <= FEW_ALIKE &&
 	       step->level.length <= FEW_ALIKE * step->level.held;
 }
 

@@ -10,8 +10,10 @@
 
 /* Only what comes before it makes its site a marker, of short turns, and no
  * other site's turns are as many: they come so by chance, in what turns as
- * often as it needs. */
-bool loop_is_lonely(const struct loop_candidate *levels, size_t count,
+ * often as it needs.  Or some turns of another level that are as long as all
+ * lack it. */
+bool loop_is_lonely(const struct loop_groups *groups,
+		    const struct loop_candidate *levels, size_t count,
 		    const struct loop_candidate *step);
 
 /* Its marker falls out, or more sites come between its turns than in them: they

@@ -679,8 +679,9 @@ int loop_nest_find_part(const struct loop_mark *marks, size_t count, void *room,
 	is_vague |= loop_is_doubtful(&finder->groups,
 				     best_marker(finder, choice.step),
 				     &nest->seldom);
-	is_vague |= loop_is_lonely(finder->candidates, finder->count,
-				   best_marker(finder, choice.step));
+	is_vague |=
+		loop_is_lonely(&finder->groups, finder->candidates,
+			       finder->count, best_marker(finder, choice.step));
 	is_vague |=
 		loop_is_part(&finder->groups, best_marker(finder, choice.step));
 	return is_vague || other || is_near(finder->doubt, choice.step)

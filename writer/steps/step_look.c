@@ -3,6 +3,7 @@
  * step_look.c - of several threads, and of one's regions, ranges and calls,
  * where the step is looked for; the same whenever we come by.
  */
+#include "writer/steps/step_compiled.h"
 #include "writer/steps/step_follow.h"
 #include "writer/steps/step_optimizer.h"
 
@@ -80,6 +81,27 @@ static bool may_be_taken(struct writer_state *state,
 	return count * 4 >= most;
 }
 
+/* In a loop of which the program's code has nothing. */
+static bool is_compiled(struct writer_state *state,
+			const struct step_marks *stream,
+			const struct loop_nest *nest)
+{
+	const struct step_finder *finder = state->finder;
+
+	if (stream->family != SEARCH_CALLS)
+		return false;
+	for (size_t i = 0; i < finder->stream_count; i++) {
+		const struct step_marks *ranges = &finder->streams[i];
+
+		if (ranges->tid == stream->tid &&
+		    ranges->family == SEARCH_RANGES)
+			return step_is_compiled(state->session, stream,
+						&nest->level[nest->step],
+						ranges);
+	}
+	return false;
+}
+
 void step_look_on(struct writer_state *state)
 {
 	struct step_marks *stream;
@@ -88,7 +110,8 @@ void step_look_on(struct writer_state *state)
 
 	while ((stream = next_look(state, &look))) {
 		step_marks_looked(stream);
-		stream->is_found = !step_marks_find_at(stream, &look, &nest);
+		stream->is_found = !step_marks_find_at(stream, &look, &nest) &&
+				   !is_compiled(state, stream, &nest);
 		if (!stream->is_found ||
 		    !step_is_certain(state, stream, look.count, &nest) ||
 		    !may_be_taken(state, stream, look.ticks))
@@ -116,7 +139,7 @@ void step_look_now(struct writer_state *state)
 	enum step_optimizer told;
 	struct step_marks *next;
 	struct loop_nest nest;
-	uint32_t looked = 0;
+	uint32_t looked = 0, doubted = 0;
 
 	while ((next = step_marks_next(finder->streams, finder->stream_count,
 				       step_main_tid(state), &looked))) {
@@ -125,11 +148,17 @@ void step_look_now(struct writer_state *state)
 					     : step_ready(state, next);
 
 		next->tells_graphs = finder->has_ended;
-		if (next->count * 4 < most ||
+		/* What works for a thread in doubt doesn't know better. */
+		if ((doubted && next->tid != doubted) ||
+		    next->count * 4 < most ||
 		    step_marks_find(next, count, &nest) ||
+		    is_compiled(state, next, &nest) ||
 		    (!is_final(state) && !loop_is_likely(&nest)))
 			continue;
 		told = step_optimizer_find(state, &next, UINT64_MAX, &nest);
+		if (told == OPTIMIZER_DOUBT &&
+		    next->tid == step_main_tid(state))
+			doubted = next->tid;
 		if (told == OPTIMIZER_DOUBT ||
 		    (told == OPTIMIZER_NONE &&
 		     step_operators_tell_layers(&finder->operators, next,

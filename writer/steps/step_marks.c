@@ -26,8 +26,11 @@ static bool read_region(const struct session *session,
 	mark->caller = caller;
 	mark->turn = SEARCH_TURN(event->omp.sync);
 	mark->is_in_team = event->omp.sync & SEARCH_IN_TEAM;
-	mark->loop = loops.loop;
-	mark->within = (uint8_t)search_loop_number(search, loops.within);
+	if (!loops.is_around) {
+		mark->loop = loops.loop;
+		mark->within =
+			(uint8_t)search_loop_number(search, loops.within);
+	}
 	mark->depth = loops.depth;
 	mark->is_always = loops.is_always;
 	/* One that was thinned doesn't tell. */

@@ -48,6 +48,16 @@ static struct step_marks *ranges_of(struct step_finder *finder, uint32_t tid)
 	return NULL;
 }
 
+/* Those that a thread's work is measured by: what has none of its own works for
+ * the main thread, as the one that goes back through the layers. */
+static struct step_marks *ranges_for(const struct writer_state *state,
+				     uint32_t tid)
+{
+	struct step_marks *ranges = ranges_of(state->finder, tid);
+
+	return ranges ? ranges : ranges_of(state->finder, step_main_tid(state));
+}
+
 static struct kind *kind_of(struct kinds *kinds, const struct loop_mark *mark)
 {
 	const uint32_t name = (uint32_t)mark->note;
@@ -405,7 +415,7 @@ enum step_optimizer step_optimizer_find(struct writer_state *state,
 					uint64_t ticks, struct loop_nest *nest)
 {
 	struct step_finder *finder = state->finder;
-	struct step_marks *ranges = ranges_of(finder, (*stream)->tid);
+	struct step_marks *ranges = ranges_for(state, (*stream)->tid);
 	const struct loop_level *level = &nest->level[nest->step];
 	const size_t turns = level->turns;
 	const struct step_marks *work = *stream;

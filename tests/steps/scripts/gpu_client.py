@@ -3,6 +3,7 @@
 the lines that they are called from count."""
 
 import ctypes
+import os
 
 _driver = ctypes.CDLL("libcuda.so.1")
 _text = ".visible .entry %s(.param .u64 data)\n{\n\tret;\n}\n"
@@ -41,10 +42,15 @@ def kernels(*names):
     return found
 
 
+# A library whose code can't be read calls the driver, as most libraries do.
+_closed = os.environ.get("CLOSED_LIBRARY")
+_calls = ctypes.CDLL(_closed) if _closed else _driver
+
+
 def launch(kernel):
-    _check(_driver.cuLaunchKernel(kernel, 1, 1, 1, 32, 1, 1, 0, None, _arguments, None))
+    _check(_calls.cuLaunchKernel(kernel, 1, 1, 1, 32, 1, 1, 0, None, _arguments, None))
 
 
 def read():
     """Waits for a result."""
-    _check(_driver.cuMemcpyDtoH_v2(_host, _memory, 64))
+    _check(_calls.cuMemcpyDtoH_v2(_host, _memory, 64))

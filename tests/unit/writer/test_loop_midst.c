@@ -2,6 +2,8 @@
 /*
  * test_loop_midst.c - what some turns have in several places is done by them:
  * the turns are the step, however much that is, and wherever the run ends.
+ * What is no step: a marker that some turns lack, and parts too small for a
+ * team.
  */
 #include "tests/unit/loop_marks.h"
 
@@ -72,6 +74,112 @@ static void test_what_is_around_a_loop(void **state)
 	expect_steps(40);
 }
 
+static size_t steps(void)
+{
+	struct loop_nest nest;
+
+	return find(&nest) ? 0 : nest.level[nest.step].turns;
+}
+
+static uint32_t random_below(uint32_t limit)
+{
+	static uint32_t state = 1;
+
+	state = state * 1103515245u + 12345u;
+	return (state >> 16) % limit;
+}
+
+/* --- a marker that not each turn has --- */
+
+/* Requests of any size: what multiplies, and what is added to that, goes by it,
+ * so that what some have comes nearly as often as they do. */
+static void answer(uint32_t small, uint32_t split, uint32_t narrow)
+{
+	for (unsigned int i = 0; i < 80; i++) {
+		const uint32_t rows =
+			(1 + random_below(8)) * (4 + random_below(60));
+
+		hit(1);
+		for (unsigned int layer = 0; layer < 3; layer++) {
+			if (rows < split)
+				hit(2);
+			hit(rows < small ? 3 : 4);
+			hit(5);
+			hit(rows < narrow ? 6 : 7);
+			hit(8);
+			hit(9);
+			hit(10);
+			hit(9);
+		}
+		hit(11);
+		hit(1);
+	}
+}
+
+static void test_requests_of_any_size(void **unused)
+{
+	static const uint32_t sizes[][3] = {
+		{40, 30, 150},	{40, 200, 50},	 {100, 120, 50},
+		{100, 300, 50}, {200, 120, 150}, {200, 300, 150},
+	};
+
+	(void)unused;
+	for (size_t i = 0; i < sizeof(sizes) / sizeof(sizes[0]); i++) {
+		size_t found;
+
+		set_up(NULL);
+		answer(sizes[i][0], sizes[i][1], sizes[i][2]);
+		found = steps();
+		assert_true(!found || (found >= 79 && found <= 81));
+	}
+}
+
+/* --- what is too small for a team --- */
+
+/* Files are opened by teams, the work is done by one, and the parts that it has
+ * written are opened one after the other. */
+static void open_parts(unsigned int parts, uint8_t team)
+{
+	for (unsigned int i = 0; i < 3; i++) {
+		hit(1);
+		hit(2);
+	}
+	hit(3);
+	for (unsigned int i = 0; i < 2 * 3 + 1; i++)
+		marks[i].team = 4;
+	for (unsigned int i = 0; i < parts; i++) {
+		hit(1);
+		marks[count - 1].team = team;
+		hit(2);
+		marks[count - 1].team = team;
+	}
+}
+
+static void test_what_is_too_small_for_a_team(void **unused)
+{
+	(void)unused;
+	open_parts(64, 1);
+	assert_int_equal(steps(), 0);
+}
+
+static void test_teams_in_each_turn(void **unused)
+{
+	(void)unused;
+	open_parts(64, 4);
+	assert_int_equal(steps(), 67);
+	count = 0;
+	/* No region has more than one: they may not. */
+	open_parts(64, 1);
+	for (size_t i = 0; i < count; i++)
+		marks[i].team = 1;
+	assert_int_equal(steps(), 67);
+	count = 0;
+	open_parts(64, 1);
+	for (size_t i = 8; i < count; i += 2)
+		marks[i].team = 2;
+	assert_int_equal(steps(), 67);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -79,6 +187,10 @@ int main(void)
 		cmocka_unit_test_setup(test_the_others_do_something_instead,
 				       set_up),
 		cmocka_unit_test_setup(test_what_is_around_a_loop, set_up),
+		cmocka_unit_test_setup(test_requests_of_any_size, set_up),
+		cmocka_unit_test_setup(test_what_is_too_small_for_a_team,
+				       set_up),
+		cmocka_unit_test_setup(test_teams_in_each_turn, set_up),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * test_step_marks.c - of scopes and ranges those are marks that a hook counts
- * as steps when they begin; what operators tell of layers.
+ * as steps when they begin; what operators tell of layers, and modules of
+ * loops.
  */
 #include "tests/unit/sample_session.h"
 
 #include "collector/session/names.h"
+#include "writer/steps/step_compiled.h"
 #include "writer/steps/step_operators.h"
 
 #include <setjmp.h>
@@ -100,11 +102,58 @@ static void test_operators_that_come_between_layers(void **unused)
 	assert_false(step_operators_tell_layers(&operators, &stream, &level));
 }
 
+/* Samples, each with as many leaves as it takes, by one call of a function that
+ * XLA compiled; and a training in a loop of a set length. */
+static void test_loops_that_a_compiler_made(void **unused)
+{
+	struct sample sample = {0};
+	struct step_marks calls = {.family = SEARCH_CALLS};
+	struct step_marks ranges = {.family = SEARCH_RANGES};
+	struct loop_mark mark = {0};
+	struct loop_level level;
+
+	(void)unused;
+	sample_begin(&sample);
+	sample_session(&sample);
+	for (uint32_t i = 0; i < 400; i++) {
+		mark.id = i % 4 + 1;
+		mark.ticks = 100 + 10 * i;
+		mark.end_ticks = mark.ticks + 5;
+		step_marks_add(&calls, &mark);
+	}
+	mark = (struct loop_mark){
+		.id = 9,
+		.ticks = 50,
+		.end_ticks = 5000,
+		.note = names_intern_string(
+			sample.session,
+			"TSL: XlaModule:#hlo_module=jit_collect,id=3#")};
+	step_marks_add(&ranges, &mark);
+	step_marks_find_site(&calls, 3, &level);
+	assert_int_equal(level.turns, 100);
+	assert_false(step_is_compiled(sample.session, &calls, &level, &ranges));
+	/* One turn has something else in it. */
+	step_marks(&calls)[203].id = 7;
+	step_marks_find_site(&calls, 3, &level);
+	assert_true(step_is_compiled(sample.session, &calls, &level, &ranges));
+	/* A module for each of them; another's range. */
+	step_marks(&ranges)[0].end_ticks = 3000;
+	assert_false(step_is_compiled(sample.session, &calls, &level, &ranges));
+	step_marks(&ranges)[0].end_ticks = 5000;
+	step_marks(&ranges)[0].note =
+		names_intern_string(sample.session, "training");
+	assert_false(step_is_compiled(sample.session, &calls, &level, &ranges));
+	array_free(&calls.marks);
+	array_free(&ranges.marks);
+	sample_end(&sample);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_what_is_a_mark),
 		cmocka_unit_test(test_operators_that_come_between_layers),
+		cmocka_unit_test(test_loops_that_a_compiler_made),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
