@@ -61,6 +61,7 @@ void summary_take(struct writer_summary *summary,
 		summary->bytes += trace_file_size(&state->file.trace);
 	memcpy(summary->path, state->file.path, sizeof(summary->path));
 	summary->judged_events = state->file.fullest.events;
+	summary->judged_worth = state->file.fullest.worth;
 	memcpy(summary->judged, state->file.fullest.path,
 	       sizeof(summary->judged));
 	if (state->error)

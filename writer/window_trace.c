@@ -329,14 +329,34 @@ static int settle(struct window_file *file, int rc)
 	return rc;
 }
 
+/* Is a newer file what people want to hear of? */
+static bool is_worth_more(const struct window_fullest *fullest,
+			  enum window_worth worth, uint64_t steps,
+			  uint64_t events)
+{
+	if ((worth == WORTH_ASKED) != (fullest->worth == WORTH_ASKED))
+		return worth == WORTH_ASKED;
+	if (steps != fullest->steps)
+		return steps > fullest->steps;
+	return events || !fullest->events;
+}
+
 static void note_fullest(struct writer_state *state)
 {
 	struct window_file *file = &state->file;
 	struct window_fullest *fullest = &file->fullest;
+	const struct window *now = writer_state_window(state);
 	const int64_t steps = trace_frame_steps(state);
+	const enum window_worth worth =
+		now && now->name && state->counts.file_events ? WORTH_ASKED
+		: steps > 0				      ? WORTH_STEPS
+							      : WORTH_EVENTS;
 
-	if (steps < 0 || (uint64_t)steps < fullest->steps)
+	if (steps < 0 ||
+	    (fullest->path[0] && !is_worth_more(fullest, worth, (uint64_t)steps,
+						state->counts.file_events)))
 		return;
+	fullest->worth = worth;
 	fullest->steps = (uint64_t)steps;
 	fullest->events = state->counts.file_events;
 	memcpy(fullest->path, file->path, sizeof(fullest->path));

@@ -67,6 +67,13 @@ int writer_totals(void (*total)(const struct writer_total *, void *arg),
 		  void *arg);
 void writer_totals_reset(void);
 
+/* Why a file is the one that a verdict is about. */
+enum window_worth {
+	WORTH_STEPS,  /* the newest with the most steps */
+	WORTH_EVENTS, /* none has steps: the newest with anything in it */
+	WORTH_ASKED,  /* the newest that was begun by hand, and isn't empty */
+};
+
 /* What the closing lines say. */
 struct writer_summary {
 	uint32_t tid; /* of the writer's thread */
@@ -84,8 +91,8 @@ struct writer_summary {
 	uint64_t lost_waits;	/* of members at regions' ends, not drawn */
 	char path[SESSION_TEXT_BYTES]; /* newest file, "" none */
 	uint64_t judged_events;
-	char judged[SESSION_TEXT_BYTES];  /* of the whole ones the newest with
-					     the most steps, "" none */
+	enum window_worth judged_worth;
+	char judged[SESSION_TEXT_BYTES];  /* of the whole ones, "" none */
 	uint64_t hooks_ns, writer_cpu_ns; /* what the recording cost */
 	uint64_t drawn_ns; /* of what threads did, one beside the other */
 	char most[256];	   /* what took most of the time, "" not known */

@@ -245,6 +245,13 @@ static void say(char *text)
 	}
 }
 
+static const char *is_judged_for(enum window_worth worth)
+{
+	return worth == WORTH_STEPS   ? "the newest with the most steps"
+	       : worth == WORTH_ASKED ? "the one that was begun by hand"
+				      : "the newest with anything in it";
+}
+
 bool closing_verdict(const struct session *session,
 		     const struct writer_summary *done, bool *hints)
 {
@@ -277,7 +284,7 @@ bool closing_verdict(const struct session *session,
 		is_said = ask(judge, max_u64(allowed, SHORT_NS) * PATIENCE);
 		*hints = is_said && strstr(judge->text, "--sample");
 		if (is_said && strcmp(done->judged, done->path) != 0)
-			log_say("the newest with the most steps is %s:",
+			log_say("%s is %s:", is_judged_for(done->judged_worth),
 				closing_short_path(session, done->judged));
 		if (is_said)
 			say(judge->text);

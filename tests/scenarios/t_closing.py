@@ -157,6 +157,18 @@ def test_the_fullest_window_of_found_steps_is_judged():
     expect(said[1].startswith("traceprof: Verdict: 3 steps, "), run.stderr)
 
 
+def test_a_window_by_hand_is_judged():
+    """And not what came behind it, in which nothing is."""
+    run = traced("manual", env=VERDICT)
+    second, = [trace.path for trace in run.traces if trace.meta["step"].get("name") == "second"]
+    said = verdict_of(run)
+    expect_equal(said[0], f"traceprof: the one that was begun by hand is {second}:")
+    done = harness.command("record", f"--dir={folder()}/out", "--", program("manual"),
+                           env=VERDICT)
+    expect(re.search(r"the one that was begun by hand is \S+:\nVerdict: ", done.stderr),
+           done.stderr)
+
+
 def test_a_scripts_short_commands_say_where_their_traces_are():
     """And no more; one that takes a second is judged."""
     env = VERDICT | {"TRACEPROF_STEP": "api"}

@@ -242,29 +242,74 @@ static long long account_of(const char *path, const char *object,
 	return value;
 }
 
+/* Its window has a name: it was begun by hand. */
+static bool has_name(const char *path)
+{
+	char *tail = trace_input_tail(path);
+	const char *at = tail ? strstr(tail, "\"step\":{") : NULL;
+	const char *end = at ? strchr(at, '}') : NULL;
+	const char *name = at ? strstr(at, "\"name\":") : NULL;
+	const bool has = name && end && name < end;
+
+	free(tail);
+	return has;
+}
+
+/* More for what people want to hear of rather. */
+struct worth {
+	bool is_asked, has_events;
+	long long steps;
+};
+
+static struct worth worth_of(const char *path)
+{
+	struct worth worth;
+
+	worth.has_events = account_of(path, "\"events\":{", "\"in_file\":") > 0;
+	worth.is_asked = worth.has_events && has_name(path);
+	worth.steps = account_of(path, "\"step\":{", "\"drawn\":");
+	return worth;
+}
+
+static bool is_more(const struct worth *worth, const struct worth *than)
+{
+	if (worth->is_asked != than->is_asked)
+		return worth->is_asked;
+	if (worth->steps != than->steps)
+		return worth->steps > than->steps;
+	return worth->has_events && !than->has_events;
+}
+
 bool fresh_files_fullest(const struct fresh_files *files, pid_t pid,
-			 char path[PATH_MAX], bool *is_last)
+			 char path[PATH_MAX], const char **what)
 {
 	char candidate[PATH_MAX];
 	long long time = LLONG_MAX;
-	long long fullest = -1;
+	struct worth fullest = {0};
 
+	*what = NULL;
+	path[0] = '\0';
 	for (unsigned int looked = 0; looked < FULLEST_OF; looked++) {
-		long long steps;
+		struct worth worth;
 
 		time = before(files, pid, time, candidate);
 		if (time < 0)
 			break;
 		if (access(candidate, R_OK))
 			continue;
-		steps = account_of(candidate, "\"step\":{", "\"drawn\":");
-		if (steps <= fullest)
+		worth = worth_of(candidate);
+		if (path[0] && !is_more(&worth, &fullest))
 			continue;
-		fullest = steps;
-		*is_last = !looked;
+		fullest = worth;
+		if (looked)
+			*what = worth.is_asked
+					? "the one that was begun by hand"
+				: worth.steps
+					? "the newest with the most steps"
+					: "the newest with anything in it";
 		memcpy(path, candidate, PATH_MAX);
 	}
-	return fullest >= 0;
+	return path[0];
 }
 
 static long long events_of(const char *path)

@@ -55,10 +55,11 @@ void fresh_files_say(struct fresh_files *files, pid_t pid);
 bool fresh_files_last(const struct fresh_files *files, pid_t pid,
 		      char path[PATH_MAX]);
 
-/* Of the last traces of this process the newest with the most steps; false: it
- * left none.  *is_last: it is the last of all. */
+/* Of the last traces of this process the one to judge: begun by hand, with the
+ * most steps, or the newest with anything in it; false: it left none.  *what it
+ * is, NULL: the last of all. */
 bool fresh_files_fullest(const struct fresh_files *files, pid_t pid,
-			 char path[PATH_MAX], bool *is_last);
+			 char path[PATH_MAX], const char **what);
 
 /* Of some that other processes than `pid` have left that of the one that worked
  * most, where each says so, since samples were taken, else the one of most

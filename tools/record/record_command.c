@@ -201,9 +201,10 @@ static void say_verdict(struct fresh_files *files, pid_t pid)
 	const pid_t rank = fresh_files_first_rank(files, pid);
 	char path[PATH_MAX];
 	unsigned int others;
-	bool is_by_work, is_last;
+	const char *what;
+	bool is_by_work;
 
-	if (rank && fresh_files_fullest(files, rank, path, &is_last)) {
+	if (rank && fresh_files_fullest(files, rank, path, &what)) {
 		fprintf(stderr,
 			"traceprof record: of the ranks the first one is "
 			"judged, %s:\n",
@@ -226,13 +227,10 @@ static void say_verdict(struct fresh_files *files, pid_t pid)
 			judge(path);
 		return;
 	}
-	if (!fresh_files_fullest(files, pid, path, &is_last))
+	if (!fresh_files_fullest(files, pid, path, &what))
 		return;
-	if (!is_last)
-		fprintf(stderr,
-			"traceprof record: the newest with the most steps is "
-			"%s:\n",
-			path);
+	if (what)
+		fprintf(stderr, "traceprof record: %s is %s:\n", what, path);
 	judge(path);
 }
 

@@ -11,6 +11,7 @@
 
 #include "collector/session/session.h"
 #include "writer/file/trace_file.h"
+#include "writer/writer.h"
 
 struct writer_state;
 
@@ -22,9 +23,9 @@ struct window_part {
 
 #define WINDOW_PARTS_MAX 64u
 
-/* Of those that are whole the newest with the most steps: what a verdict is
- * about. */
+/* Of those that are whole. */
 struct window_fullest {
+	enum window_worth worth;
 	uint64_t steps, events;
 	char path[SESSION_TEXT_BYTES]; /* "" none */
 };

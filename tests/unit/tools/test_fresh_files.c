@@ -20,7 +20,7 @@
 #define OWN 10
 
 static char folder[256];
-static char written[4][sizeof(folder) + 64];
+static char written[8][sizeof(folder) + 64];
 static unsigned int count;
 static struct fresh_files *files;
 
@@ -129,6 +129,54 @@ static void test_alone_it_did_what_there_was(void **state)
 	assert_int_equal(fresh_files_largest(files, OWN, path, &by_work), 0);
 }
 
+/* The newer, the larger `time`. */
+static void window(int time, const char *step, int in_file)
+{
+	char *path = written[count++];
+	FILE *out;
+
+	snprintf(path, sizeof(written[0]), "%s/host_%d.%d.pt.trace.json",
+		 folder, OWN, time);
+	out = fopen(path, "w");
+	assert_non_null(out);
+	fprintf(out, "{\"events\":{\"in_file\":%d},\"step\":{%s}}", in_file,
+		step);
+	fclose(out);
+	fresh_files_poll(files, false);
+}
+
+static void is_fullest(int time, const char *as)
+{
+	char path[PATH_MAX], wanted[64];
+	const char *what;
+
+	assert_true(fresh_files_fullest(files, OWN, path, &what));
+	snprintf(wanted, sizeof(wanted), ".%d.", time);
+	assert_non_null(strstr(path, wanted));
+	if (as)
+		assert_string_equal(what, as);
+	else
+		assert_null(what);
+}
+
+static void test_which_of_its_files_is_judged(void **state)
+{
+	(void)state;
+	window(21, "\"drawn\":0", 5);
+	is_fullest(21, NULL);
+	window(22, "\"drawn\":0", 0);
+	is_fullest(21, "the newest with anything in it");
+	window(23, "\"drawn\":3", 9);
+	window(24, "\"drawn\":2", 7);
+	is_fullest(23, "the newest with the most steps");
+	window(25, "\"drawn\":3", 8);
+	is_fullest(25, NULL);
+	window(26, "\"drawn\":0,\"name\":\"one\"", 4);
+	window(27, "\"drawn\":3},\"name\":{", 8);
+	window(28, "\"drawn\":0,\"name\":\"two\"", 0);
+	is_fullest(26, "the one that was begun by hand");
+}
+
 #define FILES_TEST(name) cmocka_unit_test_setup_teardown(name, begin, end)
 
 int main(void)
@@ -140,6 +188,7 @@ int main(void)
 		FILES_TEST(test_who_worked_did_not),
 		FILES_TEST(test_where_one_does_not_say_it_events_count),
 		FILES_TEST(test_alone_it_did_what_there_was),
+		FILES_TEST(test_which_of_its_files_is_judged),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
