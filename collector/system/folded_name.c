@@ -88,8 +88,7 @@ static bool is_path(const char *name, size_t at)
 	return !at || name[at - 1] == '<' || !strncmp(name + at, "<impl ", 6);
 }
 
-/* Python's: train.py(12): <module>.  What stands in brackets is its name. */
-static bool is_python(const char *name)
+bool folded_is_python(const char *name)
 {
 	for (const char *at = name; (at = strchr(at, '('));) {
 		const size_t digits = strspn(++at, "0123456789");
@@ -277,7 +276,8 @@ struct folded_name folded_name(const char *name, size_t whole)
 	if (fold_cython(&folded, name)) {
 		name = folded.text;
 		out.len = folded.len;
-	} else if (out.len > whole && strchr(name, '<') && !is_python(name)) {
+	} else if (out.len > whole && strchr(name, '<') &&
+		   !folded_is_python(name)) {
 		fold(&folded, name);
 		name = folded.text;
 		out.len = folded.len;
@@ -286,7 +286,7 @@ struct folded_name folded_name(const char *name, size_t whole)
 		memcpy(out.text, name, out.len + 1);
 		return out;
 	}
-	if (is_python(name))
+	if (folded_is_python(name))
 		cut_python(&out, name, out.len);
 	else
 		cut(&out, name);

@@ -11,6 +11,7 @@
 #ifndef COLLECTOR_FOLDED_NAME_H
 #define COLLECTOR_FOLDED_NAME_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 #define FOLDED_NAME_WHOLE 80u  /* bytes that are never folded */
@@ -20,6 +21,10 @@ struct folded_name {
 	char text[FOLDED_NAME_MAX + 1];
 	size_t len;
 };
+
+/* Is that a function of Python's, as train.py(12): <module>?  What stands in
+ * brackets is its name then. */
+bool folded_is_python(const char *name);
 
 /* The name, where no more than `whole` bytes are never folded. */
 struct folded_name folded_name(const char *name, size_t whole);
