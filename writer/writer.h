@@ -67,13 +67,6 @@ int writer_totals(void (*total)(const struct writer_total *, void *arg),
 		  void *arg);
 void writer_totals_reset(void);
 
-/* Why a file is the one that a verdict is about. */
-enum window_worth {
-	WORTH_STEPS,  /* the newest with the most steps */
-	WORTH_EVENTS, /* none has steps: the newest with anything in it */
-	WORTH_ASKED,  /* the newest that was begun by hand, and isn't empty */
-};
-
 /* What the closing lines say. */
 struct writer_summary {
 	uint32_t tid; /* of the writer's thread */

@@ -101,6 +101,13 @@ struct window_state {
 	struct window window[WINDOWS_MAX];
 };
 
+/* Of the files of several windows, why one is what a verdict is about. */
+enum window_worth {
+	WORTH_STEPS,  /* the newest with the most steps */
+	WORTH_EVENTS, /* none has steps: the newest with anything in it */
+	WORTH_ASKED,  /* the newest that was begun by hand, and isn't empty */
+};
+
 /* Any thread; it may change at once. */
 static inline bool window_is_open(const struct window_state *state)
 {

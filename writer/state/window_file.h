@@ -11,7 +11,6 @@
 
 #include "collector/session/session.h"
 #include "writer/file/trace_file.h"
-#include "writer/writer.h"
 
 struct writer_state;
 
