@@ -78,7 +78,9 @@ for i in range(%d):
 
 def test_a_part_is_not_judged_by_what_the_run_was():
     """Its sums are those of the run until then."""
-    run = python(SCOPES % 40000, max_mb=1, max_parts=64, malloc="off", step="api")
+    run = python(SCOPES % 40000, max_mb=1, max_parts=64, malloc="off", step="api",
+                 verdict=1)
+    expect("there is no slice" not in run.stderr, run.stderr)
     expect_equal([trace.meta.get("part", 1) for trace in run.traces],
                  list(range(1, len(run.traces) + 1)), "numbers")
     # One that begins with the last slice of time has none.

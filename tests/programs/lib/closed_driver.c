@@ -14,6 +14,24 @@ static void *find(const char *name)
 	return driver ? dlsym(driver, name) : NULL;
 }
 
+/* Finds the next function of that name the first time, and calls it. */
+#define CALL_NEXT(name, next, arguments)                                       \
+	do {                                                                   \
+		void *const to[] = {&&look, &&call, &&end};                    \
+		volatile unsigned int at = (next) ? 1 : 0;                     \
+		int error = 0;                                                 \
+                                                                               \
+		goto *to[at++];                                                \
+	look:                                                                  \
+		*(void **)&(next) = find(name);                                \
+		goto *to[at++];                                                \
+	call:                                                                  \
+		error = (next)arguments;                                       \
+		goto *to[at + !(next)];                                        \
+	end:                                                                   \
+		return error;                                                  \
+	} while (0)
+
 int cuLaunchKernel(void *kernel, unsigned int x, unsigned int y, unsigned int z,
 		   unsigned int threads, unsigned int y_threads,
 		   unsigned int z_threads, unsigned int shared, void *stream,
@@ -22,36 +40,15 @@ int cuLaunchKernel(void *kernel, unsigned int x, unsigned int y, unsigned int z,
 	static int (*next)(void *, unsigned int, unsigned int, unsigned int,
 			   unsigned int, unsigned int, unsigned int,
 			   unsigned int, void *, void **, void **);
-	void *const to[] = {&&look, &&call, &&end};
-	volatile unsigned int at = next ? 1 : 0;
-	int error = 0;
 
-	goto *to[at++];
-look:
-	*(void **)&next = find("cuLaunchKernel");
-	goto *to[at++];
-call:
-	error = next(kernel, x, y, z, threads, y_threads, z_threads, shared,
-		     stream, arguments, extra);
-	goto *to[at + !next];
-end:
-	return error;
+	CALL_NEXT("cuLaunchKernel", next,
+		  (kernel, x, y, z, threads, y_threads, z_threads, shared,
+		   stream, arguments, extra));
 }
 
 int cuMemcpyDtoH_v2(void *host, uint64_t device, size_t bytes)
 {
 	static int (*next)(void *, uint64_t, size_t);
-	void *const to[] = {&&look, &&call, &&end};
-	volatile unsigned int at = next ? 1 : 0;
-	int error = 0;
 
-	goto *to[at++];
-look:
-	*(void **)&next = find("cuMemcpyDtoH_v2");
-	goto *to[at++];
-call:
-	error = next(host, device, bytes);
-	goto *to[at + !next];
-end:
-	return error;
+	CALL_NEXT("cuMemcpyDtoH_v2", next, (host, device, bytes));
 }

@@ -43,16 +43,23 @@ static int end(void **state)
 	return 0;
 }
 
-/* ran_us 0: without samples. */
-static void trace(int pid, int events, int ran_us)
+static FILE *begin_trace(int pid, int time)
 {
 	char *path = written[count++];
 	FILE *out;
 
 	snprintf(path, sizeof(written[0]), "%s/host_%d.%d.pt.trace.json",
-		 folder, pid, pid);
+		 folder, pid, time);
 	out = fopen(path, "w");
 	assert_non_null(out);
+	return out;
+}
+
+/* ran_us 0: without samples. */
+static void trace(int pid, int events, int ran_us)
+{
+	FILE *out = begin_trace(pid, pid);
+
 	fprintf(out, "{\"events\":{\"seen\":%d}", events);
 	if (ran_us)
 		fprintf(out, ",\"tasks\":[{\"tid\":0,\"ran_us\":%d}]", ran_us);
@@ -132,13 +139,8 @@ static void test_alone_it_did_what_there_was(void **state)
 /* The newer, the larger `time`. */
 static void window(int time, const char *step, int in_file)
 {
-	char *path = written[count++];
-	FILE *out;
+	FILE *out = begin_trace(OWN, time);
 
-	snprintf(path, sizeof(written[0]), "%s/host_%d.%d.pt.trace.json",
-		 folder, OWN, time);
-	out = fopen(path, "w");
-	assert_non_null(out);
 	fprintf(out, "{\"events\":{\"in_file\":%d},\"step\":{%s}}", in_file,
 		step);
 	fclose(out);
