@@ -10,10 +10,10 @@
 #include "collector/session/session.h"
 
 #include "collector/system/descriptor.h"
+#include "collector/system/folder.h"
 #include "collector/system/log.h"
 #include "collector/system/proc.h"
 #include "collector/session/thread.h"
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
@@ -29,6 +29,8 @@
 
 /* Making a session takes a millisecond, a stopped process some more. */
 #define UNMADE_SECONDS	  60
+/* A power of two of pages; a name is shorter. */
+#define NAMES_BYTES	  65536
 
 /* Text fields of a hostile header end where the field does. */
 static void terminate_texts(struct session_header *head)
@@ -327,9 +329,8 @@ void session_sweep(const char *path)
 	close(fd);
 }
 
-static int looks_like_session(const struct dirent *entry)
+static bool looks_like_session(const char *name)
 {
-	const char *name = entry->d_name;
 	const size_t len = strlen(name);
 
 	return len > 18 && !strncmp(name, "traceprof-", 10) &&
@@ -349,36 +350,79 @@ static bool is_own(const char *path)
 	return fd >= 0;
 }
 
+/* Each with its NUL, one behind the other. */
+struct found_names {
+	char *text;
+	size_t used, room;
+};
+
+static bool make_room(struct found_names *names, size_t bytes)
+{
+	const size_t room = names->room ? 2 * names->room : NAMES_BYTES;
+	char *text;
+
+	if (names->used + bytes <= names->room)
+		return true;
+	text = names->text
+		       ? mremap(names->text, names->room, room, MREMAP_MAYMOVE)
+		       : mmap(NULL, room, PROT_READ | PROT_WRITE,
+			      MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	if (text == MAP_FAILED)
+		return false;
+	names->text = text;
+	names->room = room;
+	return true;
+}
+
+static bool note_name(const char *name, void *arg)
+{
+	struct found_names *names = arg;
+	const size_t bytes = strlen(name) + 1;
+
+	if (!looks_like_session(name))
+		return true;
+	if (!make_room(names, bytes))
+		return false;
+	memcpy(names->text + names->used, name, bytes);
+	names->used += bytes;
+	return true;
+}
+
 /* A visit may take long, and a child that is forked meanwhile would have the
  * folder open: its names first. */
-static int names_in(const char *folder, struct dirent ***names)
+static struct found_names names_in(const char *folder)
 {
 	const bool keeps_forks_out = loader_enter_soon();
-	const int count = scandir(folder, names, looks_like_session, NULL);
+	const int fd = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	struct found_names names = {0};
 
+	folder_read(fd, note_name, &names);
+	if (fd >= 0)
+		close(fd);
 	if (keeps_forks_out)
 		loader_leave();
-	return count;
+	return names;
 }
 
 static int find_in(const char *folder,
 		   int (*visit)(const char *path, void *arg), void *arg)
 {
-	struct dirent **names = NULL;
-	const int count =
-		folder && folder[0] == '/' ? names_in(folder, &names) : 0;
+	struct found_names names = {0};
 	int stop = 0;
 
-	for (int at = 0; at < count; at++) {
+	if (folder && folder[0] == '/')
+		names = names_in(folder);
+	for (size_t at = 0; at < names.used && !stop;
+	     at += strlen(names.text + at) + 1) {
 		char path[SESSION_TEXT_BYTES];
 
 		log_format(path, sizeof(path), "%s/%s", folder,
-			   names[at]->d_name);
-		free(names[at]);
-		if (!stop && is_own(path))
+			   names.text + at);
+		if (is_own(path))
 			stop = visit(path, arg);
 	}
-	free(names);
+	if (names.text)
+		munmap(names.text, names.room);
 	return stop;
 }
 

@@ -2,9 +2,9 @@
 /* proc.c - small readers of /proc and /sys/fs/cgroup. */
 #include "collector/system/proc.h"
 
+#include "collector/system/folder.h"
 #include "collector/system/loader.h"
 #include "collector/system/log.h"
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
@@ -188,46 +188,38 @@ static unsigned int add_started(int pid, int tid, int *pids, unsigned int count)
 	return count;
 }
 
-/* Those of all of its threads.  Without opendir(), which allocates. */
-static unsigned int list_children(int pid, int *pids, unsigned int count)
+struct started {
+	int parent;
+	unsigned int looked; /* threads of it */
+	int *pids;
+	unsigned int count;
+};
+
+static bool add_started_by(const char *tid, void *arg)
 {
-	char path[64], entries[4096];
-	unsigned int looked = 0;
-	long bytes;
+	struct started *started = arg;
+
+	started->count = add_started(started->parent, (int)parse_number(tid),
+				     started->pids, started->count);
+	return ++started->looked < PARENTS_MAX;
+}
+
+/* Those of all of its threads. */
+static unsigned int add_children(int pid, int *pids, unsigned int count)
+{
+	const bool keeps_forks_out = loader_enter_soon();
+	struct started started = {pid, 0, pids, count};
+	char path[64];
 	int fd;
 
 	log_format(path, sizeof(path), "/proc/%d/task", pid);
 	fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	if (fd < 0)
-		return count;
-	while (looked < PARENTS_MAX &&
-	       (bytes = syscall(SYS_getdents64, fd, entries, sizeof(entries))) >
-		       0) {
-		for (long at = 0; at < bytes && looked < PARENTS_MAX;) {
-			const struct dirent64 *entry =
-				(const struct dirent64 *)&entries[at];
-
-			at += entry->d_reclen;
-			if (entry->d_name[0] == '.')
-				continue;
-			looked++;
-			count = add_started(pid,
-					    (int)parse_number(entry->d_name),
-					    pids, count);
-		}
-	}
-	close(fd);
-	return count;
-}
-
-static unsigned int add_children(int pid, int *pids, unsigned int count)
-{
-	const bool keeps_forks_out = loader_enter_soon();
-
-	count = list_children(pid, pids, count);
+	folder_read(fd, add_started_by, &started);
+	if (fd >= 0)
+		close(fd);
 	if (keeps_forks_out)
 		loader_leave();
-	return count;
+	return started.count;
 }
 
 /* Of the processes below this one at present, in clock ticks. */

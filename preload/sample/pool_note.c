@@ -3,25 +3,24 @@
 #include "preload/sample/pool_note.h"
 
 #include "collector/system/clock.h"
+#include "collector/system/folder.h"
 #include "collector/system/loader.h"
 #include "collector/system/log.h"
 #include "collector/system/proc.h"
-#include <dirent.h>
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#define TASKS_MAX   512u
-#define SUMS_MAX    32u
-#define SAID_MAX    4u
-#define NAME_BYTES  16u
-#define ENTRY_BYTES 2048
-#define LOOK_NS	    UINT64_C(250000000)
-#define SHARE	    100u /* of the time, at most one part for looks */
-#define LEAST_NS    UINT64_C(100000000)
-#define MS_NS	    1000000u
+#define TASKS_MAX  512u
+#define SUMS_MAX   32u
+#define SAID_MAX   4u
+#define NAME_BYTES 16u
+#define LOOK_NS	   UINT64_C(250000000)
+#define SHARE	   100u /* of the time, at most one part for looks */
+#define LEAST_NS   UINT64_C(100000000)
+#define MS_NS	   1000000u
 
 /* A thread as it was last seen; it may have ended since. */
 struct task {
@@ -117,26 +116,20 @@ static void add(struct sums *sums, const struct task *task)
 	sums->sum[at].idle_ns += task->idle_ns;
 }
 
-/* Without opendir(), which allocates. */
+static bool look_at_name(const char *tid, void *arg)
+{
+	(void)arg;
+	look_at((uint32_t)atoi(tid));
+	return true;
+}
+
 static void look(void)
 {
-	_Alignas(8) char entries[ENTRY_BYTES];
 	const bool keeps_forks_out = loader_enter_soon();
 	const int fd =
 		open("/proc/self/task", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	long bytes;
 
-	while (fd >= 0 && (bytes = syscall(SYS_getdents64, fd, entries,
-					   sizeof(entries))) > 0) {
-		for (long at = 0; at < bytes;) {
-			const struct dirent64 *entry =
-				(const struct dirent64 *)&entries[at];
-
-			at += entry->d_reclen;
-			if (entry->d_name[0] != '.')
-				look_at((uint32_t)atoi(entry->d_name));
-		}
-	}
+	folder_read(fd, look_at_name, NULL);
 	if (fd >= 0)
 		close(fd);
 	if (keeps_forks_out)

@@ -9,6 +9,7 @@
  */
 #include "preload/sample/sampler.h"
 
+#include "collector/system/folder.h"
 #include "collector/system/loader.h"
 #include "collector/system/log.h"
 #include "collector/system/proc.h"
@@ -20,7 +21,6 @@
 #include "preload/sample/sample_signal.h"
 #include "preload/sample/sample_stack.h"
 #include "preload/sample/task_counts.h"
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
@@ -39,7 +39,6 @@
  * the first, which loads pages. */
 #define TIMED_EACH   16u
 #define TIMED_FIRST  4u
-#define FOLDER_BYTES 4096
 
 struct sample_slot {
 	_Atomic uint32_t tid; /* 0 free, BUSY held */
@@ -519,13 +518,17 @@ static void look_at(uint32_t tid, uint32_t writer)
 	}
 }
 
+static bool look_at_name(const char *tid, void *writer)
+{
+	look_at((uint32_t)atoi(tid), *(const uint32_t *)writer);
+	return true;
+}
+
 /* Threads that were not seen to begin get timers, those of threads that have
- * ended are deleted.  Without opendir(), which allocates. */
+ * ended are deleted. */
 static void look(void)
 {
-	const uint32_t writer = (uint32_t)syscall(SYS_gettid);
-	char entries[FOLDER_BYTES];
-	long bytes;
+	uint32_t writer = (uint32_t)syscall(SYS_gettid);
 	int fd;
 
 	if (!proc_is_aside()) {
@@ -536,17 +539,7 @@ static void look(void)
 	if (fd < 0)
 		return;
 	sampler.looks++;
-	while ((bytes = syscall(SYS_getdents64, fd, entries, sizeof(entries))) >
-	       0) {
-		for (long at = 0; at < bytes;) {
-			const struct dirent64 *entry =
-				(const struct dirent64 *)&entries[at];
-
-			at += entry->d_reclen;
-			if (entry->d_name[0] != '.')
-				look_at((uint32_t)atoi(entry->d_name), writer);
-		}
-	}
+	folder_read(fd, look_at_name, &writer);
 	close(fd);
 	for (uint32_t i = 0; i < load_relaxed(&sampler.used); i++) {
 		const uint32_t tid = load_relaxed(&slots[i].tid);

@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * early_break.c - a program with an allocator of its own, as GCL's: memory from
- * sbrk(), asked for by a library's constructor, and no free() before main().
- * With -DLIBRARY that library.
+ * sbrk(), asked for by a library's constructor, no free() before main(), and
+ * nothing for a second thread.  With -DLIBRARY that library.
  */
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #ifdef LIBRARY
@@ -30,11 +31,18 @@ __attribute__((weak)) void *early_block(void);
 
 static int has_begun;
 
+static void expect_main_thread(void)
+{
+	if (syscall(SYS_gettid) != getpid())
+		abort();
+}
+
 void *malloc(size_t size)
 {
 	const size_t bytes = (size + 31) & ~(size_t)15;
 	char *at = sbrk((intptr_t)bytes);
 
+	expect_main_thread();
 	if (at == (void *)-1)
 		return NULL;
 	memcpy(at, &size, sizeof(size));
@@ -43,6 +51,9 @@ void *malloc(size_t size)
 
 void free(void *at)
 {
+	/* The C library frees NULL as any thread ends. */
+	if (at)
+		expect_main_thread();
 	if (at && !has_begun)
 		abort();
 }

@@ -97,6 +97,16 @@ def test_asks_the_processor_nothing_at_load():
                 "__builtin_cpu_supports() is used: see writer/deflate/processor.h")
 
 
+def test_nothing_that_allocates_behind_our_back_is_called():
+    """Our threads must not go through the program's allocator, which may be none for two."""
+    names = {name.split("@")[0] for name, defined, _ in symbols() if not defined}
+    allocating = {"asprintf", "calloc", "fdopendir", "fopen", "fopen64", "ftw", "getdelim",
+                  "getline", "getpwnam", "getpwuid", "glob", "malloc", "nftw",
+                  "open_memstream", "opendir", "popen", "qsort", "qsort_r", "realloc",
+                  "scandir", "scandir64", "setlocale", "strdup", "strndup", "timer_create"}
+    tree.no_faults(sorted(names & allocating))
+
+
 def test_exports_are_the_list():
     names = sorted(name for name, defined, _ in symbols() if defined)
     versioned = [name for name in names if "@" in name]

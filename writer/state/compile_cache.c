@@ -4,6 +4,7 @@
 
 #include "collector/system/clock.h"
 #include "collector/system/descriptor.h"
+#include "collector/system/folder.h"
 #include "collector/system/loader.h"
 #include "collector/system/log.h"
 #include <errno.h>
@@ -11,7 +12,6 @@
 #include <limits.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -20,7 +20,6 @@
 #define FILES_MAX	16384u
 #define TOTAL_BYTES_MAX (64u << 20)
 #define TOTAL_NS_MAX	UINT64_C(500000000)
-#define ENTRIES_BYTES	4096u
 /* One that changed since may change again in the same tick of its clock. */
 #define SETTLED_NS	INT64_C(2000000000)
 
@@ -29,15 +28,6 @@ struct listed {
 	uint64_t hash; /* of its path */
 	const char *path;
 	int64_t changed_ns;
-};
-
-/* As the kernel gives it. */
-struct entry {
-	uint64_t inode;
-	int64_t next;
-	unsigned short bytes;
-	unsigned char type;
-	char name[];
 };
 
 bool compile_cache_is_trusted(uint32_t owner)
@@ -187,6 +177,31 @@ static bool is_wanted(const char *name, bool is_cache)
 	return len > 3 && !strcmp(name + len - 3, ".py");
 }
 
+struct listing {
+	struct compile_cache *cache;
+	const char *folder;
+	bool is_cache;
+};
+
+static void list_folder(struct compile_cache *cache, const char *folder,
+			bool is_cache);
+
+static bool list_entry(const char *name, void *arg)
+{
+	const struct listing *listing = arg;
+	char path[PATH_MAX];
+
+	if (is_wanted(name, listing->is_cache) &&
+	    log_format(path, sizeof(path), "%s/%s", listing->folder, name) <
+		    sizeof(path) - 1) {
+		if (!listing->is_cache)
+			list_file(listing->cache, path);
+		else if (has_changed(listing->cache, path))
+			list_folder(listing->cache, path, false);
+	}
+	return !is_spent(listing->cache);
+}
+
 /* The cache's folders of two letters; or the files of one. */
 static void list_folder(struct compile_cache *cache, const char *folder,
 			bool is_cache)
@@ -196,28 +211,12 @@ static void list_folder(struct compile_cache *cache, const char *folder,
 				     O_RDONLY | O_DIRECTORY | O_CLOEXEC |
 					     (is_cache ? 0 : O_NOFOLLOW),
 				     0);
-	_Alignas(8) char entries[ENTRIES_BYTES];
-	char path[PATH_MAX];
-	long got = 0;
+	struct listing listing = {cache, folder, is_cache};
 
 	if (file < 0)
 		return;
-	while (!is_spent(cache) && (got = syscall(SYS_getdents64, file, entries,
-						  sizeof(entries))) > 0) {
-		const struct entry *entry;
-
-		for (long at = 0; at < got; at += entry->bytes) {
-			entry = (const struct entry *)(entries + at);
-			if (!is_wanted(entry->name, is_cache) ||
-			    log_format(path, sizeof(path), "%s/%s", folder,
-				       entry->name) >= sizeof(path) - 1)
-				continue;
-			if (!is_cache)
-				list_file(cache, path);
-			else if (has_changed(cache, path))
-				list_folder(cache, path, false);
-		}
-	}
+	if (!is_spent(cache))
+		folder_read(file, list_entry, &listing);
 	close(file);
 }
 

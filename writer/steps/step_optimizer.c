@@ -280,12 +280,10 @@ static bool is_part_of_round(const struct step_marks *ranges,
 
 /* --- the level that ends with an optimizer's step ------------------------- */
 
-static int compare(const void *left, const void *right)
+static bool is_more(const void *a, const void *b, const void *arg)
 {
-	const size_t a = *(const size_t *)left;
-	const size_t b = *(const size_t *)right;
-
-	return a < b ? -1 : a > b;
+	(void)arg;
+	return *(const size_t *)a > *(const size_t *)b;
 }
 
 /* The median of the work in a turn, in marks, by the hits that had ended by
@@ -315,7 +313,7 @@ static size_t work_in_turn(const struct step_marks *ranges,
 		before = now;
 	}
 	if (count) {
-		qsort(turns, count, sizeof(*turns), compare);
+		array_sort(turns, count, sizeof(*turns), is_more, NULL);
 		median = turns[count / 2];
 	}
 	array_free(&room);
