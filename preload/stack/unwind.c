@@ -11,6 +11,7 @@
 #include "preload/process/real.h"
 #include "preload/stack/unwind_calls.h"
 #include "preload/stack/unwind_table.h"
+#include "preload/stack/unwind_trial.h"
 #include <dlfcn.h>
 #include <elf.h>
 #include <gnu/libc-version.h>
@@ -226,9 +227,13 @@ static void walk_first(void)
 
 static bool load(void)
 {
-	void *library = dlopen("libunwind.so.8", RTLD_NOW | RTLD_LOCAL);
+	void *library;
 
 	look_for_table();
+	unwind.fails_before_main = !unwind_can_be_loaded();
+	if (unwind.fails_before_main)
+		return false;
+	library = dlopen(UNWIND_FILE, RTLD_NOW | RTLD_LOCAL);
 	if (!library || !find(library)) {
 		log_trouble("no call stacks: libunwind.so.8 can't be loaded; "
 			    "install libunwind8 (Debian, Ubuntu) or libunwind "
@@ -449,6 +454,11 @@ COLD uint32_t unwind_start(struct session *session)
 		}
 		return 0;
 	}
+	if (unwind.fails_before_main)
+		session_note(
+			session,
+			"no call stacks: the program's own allocator fails "
+			"where libunwind is loaded before main()");
 	stacks_start(session);
 	python_frames_start(session);
 	return unwind.choice.families;

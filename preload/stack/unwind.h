@@ -66,10 +66,11 @@ struct unwind {
 #endif
 	uintptr_t library, library_bytes; /* where libunwind lies */
 	uintptr_t libc, libc_bytes;
-	uintptr_t start;   /* the program's first code */
-	bool has_points;   /* a walk may be a point of cancellation */
-	bool lets_signals; /* ... and unblock that of samples */
-	size_t tls_module; /* of its memory for each thread */
+	uintptr_t start;	/* the program's first code */
+	bool fails_before_main; /* libunwind: see unwind_trial.h */
+	bool has_points;	/* a walk may be a point of cancellation */
+	bool lets_signals;	/* ... and unblock that of samples */
+	size_t tls_module;	/* of its memory for each thread */
 	void *(*tls_address)(void *index); /* NULL: it has none */
 	/* Files of CUDA: of its calls a stack begins outside of these. */
 	struct {

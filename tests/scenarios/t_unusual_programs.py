@@ -195,6 +195,18 @@ def test_an_allocator_that_bears_nothing_before_main():
         expect_equal(run.stdout, "1\n0\n1\n", env)
 
 
+def test_stacks_of_an_allocator_that_bears_nothing_before_main():
+    """The loader frees by it as it loads libunwind."""
+    built = harness.compile_program("early_break.c", name="early_alone")
+    for env in ({"TRACEPROF_STACK": "all"}, {"TRACEPROF_SAMPLE": "499"}):
+        run = same(built, env=env)
+        expect_equal((run.stdout, run.foreign_stderr), ("0\n0\n1\n", ""), env)
+        if not run.files:
+            continue
+        expect(any("own allocator" in note for note in run.trace.meta["notes"]),
+               "the file does not say why it has no stacks", run.trace.meta["notes"])
+
+
 def expect_sizes(run, count, asked):
     """What an allocator rounds up to is no more than a quarter."""
     sizes = [abs(event["args"]["Bytes"]) for event in run.trace.memory()]
