@@ -67,6 +67,16 @@ def test_record_recovers_when_its_child_is_killed():
     expect(done.trace.regions("last_region"), "the region is lost")
 
 
+def test_record_names_the_signal_that_ended_its_child():
+    """A shell says it of who runs alone; of us it sees a status."""
+    for way, words in (("kill", "signal 9 (Killed)"), ("abort", "signal 6 (Aborted)")):
+        done = record("--", program("exits"), way)
+        expect(f"record: {program('exits')} was ended by {words}" in done.stderr, done.stderr)
+    for name in ("INT", "PIPE"):
+        done = record("--", "sh", "-c", f"kill -{name} $$")
+        expect("was ended by" not in done.stderr, name, done.stderr)
+
+
 def test_record_says_why_there_is_no_file():
     done = record("--", "true")
     expect_equal(done.status, 0, done.stderr)

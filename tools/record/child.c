@@ -37,9 +37,8 @@ static _Noreturn void become(char *const *command, int report,
 
 static void set_end(struct child_end *end, int status)
 {
-	end->is_killed = WIFSIGNALED(status);
-	end->code =
-		end->is_killed ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
+	end->signal = WIFSIGNALED(status) ? WTERMSIG(status) : 0;
+	end->code = end->signal ? 128 + end->signal : WEXITSTATUS(status);
 }
 
 static void attend(pid_t child, const sigset_t *watched, struct child_end *end,

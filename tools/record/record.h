@@ -17,8 +17,8 @@
  * are passed on, its end is ours.
  */
 struct child_end {
-	int code;	/* for exit(): its own, or 128 and the signal */
-	bool is_killed; /* by a signal */
+	int code;   /* for exit(): its own, or 128 and the signal */
+	int signal; /* that ended it; 0 none */
 	pid_t pid;
 };
 

@@ -261,6 +261,16 @@ static void look(void *files)
 	fresh_files_poll(files, false);
 }
 
+/* As a shell does, which sees us alone; of what the user did it says nothing,
+ * nor of a reader that went away. */
+static void say_signal(const char *command, int signal)
+{
+	if (signal && signal != SIGINT && signal != SIGPIPE)
+		fprintf(stderr,
+			"traceprof record: %s was ended by signal %d (%s)\n",
+			command, signal, strsignal(signal));
+}
+
 /* Runs the program, and the command for its files. */
 static int run(const struct record_arguments *arguments, char **argv,
 	       const char *preload, struct child_end *end)
@@ -273,6 +283,8 @@ static int run(const struct record_arguments *arguments, char **argv,
 		record_memfds_start();
 	error = child_run(argv + arguments->first, end, look, files);
 	record_memfds_poll(say_memfd);
+	if (!error && !arguments->options.quiet)
+		say_signal(argv[arguments->first], end->signal);
 	if (!error)
 		unfinished_wait(arguments->options.dir, getpid());
 	/* Killed, or ended by a bare system call, as a Go runtime does. */
