@@ -254,6 +254,14 @@ def test_the_advice_is_for_what_is_waited_for():
         expect(found["rule"] == "critical" and advice in found["next"], name, str(found))
 
 
+def test_a_bound_that_is_set_is_no_advice():
+    for bound, is_advised in ((5, True), (0, True), (1, False)):
+        found = judged(ours(cost={"hooks_ns": 101000},
+                            options={"MAX_OVERHEAD": str(bound)}))["findings"][0]
+        expect((found["rule"], "MAX_OVERHEAD=1" in found["next"])
+               == ("own-cost", is_advised), bound, str(found))
+
+
 def test_silent_below_and_first_above():
     wrong = []
     for rule, (make, below, above) in LIMITS.items():

@@ -91,6 +91,7 @@ static const struct {
 	{"cpu_limit_percent", FIELD(cpu_limit_percent), ENTRY_INTEGER},
 	{"cost.hooks_ns", FIELD(hooks_ns), ENTRY_INTEGER},
 	{"cost.writer_ns", FIELD(writer_ns), ENTRY_INTEGER},
+	{"options.MAX_OVERHEAD", FIELD(overhead_percent), ENTRY_INTEGER},
 	{"options.SKIP_FIRST", FIELD(schedule), ENTRY_SUM},
 	{"options.WAIT", FIELD(schedule), ENTRY_SUM},
 	{"options.WARMUP", FIELD(schedule), ENTRY_SUM},

@@ -68,9 +68,10 @@ struct trace_metadata {
 	int64_t detail_ended_ns; /* events end here, sums go on */
 	int64_t python_ended_ns; /* calls of Python do: they cost too much */
 	int64_t small_blocks_ended_ns;
-	int64_t schedule;  /* sum of its options: 0 none was set */
-	int64_t sample;	   /* samples a second that were asked for */
-	int64_t kernel_hz; /* of them it can send so many */
+	int64_t schedule;	  /* sum of its options: 0 none was set */
+	int64_t overhead_percent; /* that recording may cost, 0 no bound */
+	int64_t sample;		  /* samples a second that were asked for */
+	int64_t kernel_hz;	  /* of them it can send so many */
 	int64_t cut_stacks, timed_samples; /* deep ones; one in 16 */
 	int64_t steps_seen, first_step, missed_windows;
 	int64_t cpus;			  /* that the process may run on */

@@ -490,9 +490,12 @@ bool rule_own_cost(const struct verdict_facts *facts, struct finding *finding)
 	    "threads",
 	    quantity_time((double)own.hooks_ns).text);
 	say(&finding->threshold, "%.0f %% of the time", 100 * OWN_COST_MIN);
-	say(&finding->next, "record less: TRACEPROF_MALLOC=counters, "
-			    "TRACEPROF_MAX_OVERHEAD=1, or some steps alone "
-			    "(TRACEPROF_ACTIVE).");
+	say(&finding->next,
+	    "record less: TRACEPROF_MALLOC=counters, %sor some steps alone "
+	    "(TRACEPROF_ACTIVE).",
+	    facts->metadata->overhead_percent == 1
+		    ? ""
+		    : "TRACEPROF_MAX_OVERHEAD=1, ");
 	return true;
 }
 
