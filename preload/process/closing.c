@@ -152,13 +152,16 @@ static void say_files(const struct session *session,
 			"last one %s",
 			(unsigned long)done->files,
 			(unsigned long)done->written, loss, size, cost, path);
-	if (done->past_heap || done->deleted)
-		log_say("not in the files, but in the totals: %lu calls for "
-			"small blocks (they may take half of "
-			"TRACEPROF_MAX_MB=%ld), %lu events of parts that were "
-			"deleted (TRACEPROF_MAX_PARTS=%ld)",
+	if (done->past_heap)
+		log_say("not in the files, but in the totals: %lu {call|calls} "
+			"for small blocks (they may take half of "
+			"TRACEPROF_MAX_MB=%ld)",
 			(unsigned long)done->past_heap,
-			(long)session->head->options.max_mb,
+			(long)session->head->options.max_mb);
+	if (done->deleted)
+		log_say("not in the files, but in the totals: %lu "
+			"{event|events} of parts that were deleted "
+			"(TRACEPROF_MAX_PARTS=%ld)",
 			(unsigned long)done->deleted,
 			(long)session->head->options.max_parts);
 	if (done->past_max)

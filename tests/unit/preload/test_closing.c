@@ -190,10 +190,12 @@ static void what_is_in_totals_alone(void **state)
 	done.past_heap = 7;
 	close_run(0);
 	expect("but in the totals: 7 calls for small blocks");
+	expect_not("parts that were deleted");
 	done.past_heap = 0;
 	done.deleted = 8;
 	close_run(0);
 	expect("8 events of parts that were deleted");
+	expect_not("small blocks");
 	done.deleted = 0;
 	done.past_max = 9;
 	done.thinned = 10;

@@ -151,10 +151,10 @@ static void children_end_as_they_end(void **state)
 	(void)state;
 	assert_int_equal(child_run(good, &end, NULL, NULL), 0);
 	assert_int_equal(end.code, 7);
-	assert_false(end.is_killed);
+	assert_int_equal(end.signal, 0);
 	assert_int_equal(child_run(killed, &end, NULL, NULL), 0);
 	assert_int_equal(end.code, 128 + SIGTERM);
-	assert_true(end.is_killed);
+	assert_int_equal(end.signal, SIGTERM);
 	assert_int_equal(child_run(absent, &end, NULL, NULL), -ENOENT);
 }
 
