@@ -254,6 +254,15 @@ def test_the_advice_is_for_what_is_waited_for():
         expect(found["rule"] == "critical" and advice in found["next"], name, str(found))
 
 
+def test_the_main_thread_is_known_without_its_label():
+    """A large file's last part has none."""
+    for tid, words in ((700, ", main thread 700"), (701, ", thread 701")):
+        events = [event | {"tid": tid}
+                  for event in steps(lengths=(1000,) * 5 + (9000,) + (1000,) * 14)]
+        said = command("report", "--verdict", made(events)).stdout
+        expect(words in " ".join(said.split()), said)
+
+
 def test_a_bound_that_is_set_is_no_advice():
     for bound, is_advised in ((5, True), (0, True), (1, False)):
         found = judged(ours(cost={"hooks_ns": 101000},

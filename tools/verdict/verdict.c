@@ -192,11 +192,14 @@ static int label_len(const struct timeline *timeline, uint32_t lane)
 	return (int)len;
 }
 
+/* What is read of a large file's end alone has no labels; a process' first
+ * thread bears its number. */
 void say_lane(const struct verdict_facts *facts, char *text, size_t bytes,
 	      uint32_t lane)
 {
 	const struct timeline *timeline = facts->timeline;
-	const char *key, *tid;
+	const char *key, *space, *tid;
+	bool is_main;
 
 	if (lane == TIMELINE_NONE)
 		lane = facts->split.lane;
@@ -205,12 +208,16 @@ void say_lane(const struct verdict_facts *facts, char *text, size_t bytes,
 		return;
 	}
 	key = key_table_key(&timeline->lanes.table, lane, NULL);
-	tid = strchr(key, ' ');
+	space = strchr(key, ' ');
+	tid = space ? space + 1 : key;
+	is_main = space && strlen(tid) == (size_t)(space - key) &&
+		  !strncmp(key, tid, (size_t)(space - key));
 	if (timeline_lane(timeline, lane)->label)
 		snprintf(text, bytes, ", %.*s", label_len(timeline, lane),
 			 timeline_lane(timeline, lane)->label);
 	else
-		snprintf(text, bytes, ", thread %.40s", tid ? tid + 1 : key);
+		snprintf(text, bytes, ", %sthread %.40s",
+			 is_main ? "main " : "", tid);
 }
 
 void say_place(const struct verdict_facts *facts, struct finding *finding,
