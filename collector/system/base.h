@@ -32,6 +32,13 @@
 #define unlikely(x)	__builtin_expect(!!(x), 0)
 #define EXPORT		__attribute__((visibility("default")))
 #define COLD		__attribute__((noinline, cold))
+/* What the kernel enters for a signal.  An emulator may not align its stack
+ * (qemu-x86_64 7.2). */
+#if defined(__x86_64__)
+#define SIGNAL_HANDLER __attribute__((force_align_arg_pointer))
+#else
+#define SIGNAL_HANDLER
+#endif
 #define ALWAYS_INLINE	inline __attribute__((always_inline))
 /* What each process writes at its start, whatever it becomes, lies on one page:
  * a page's first touch is the dearest part of a short program. */

@@ -28,7 +28,7 @@ static struct {
 	uint64_t looked_ns;
 } ours;
 
-static void handle(int number)
+static SIGNAL_HANDLER void handle(int number)
 {
 	const int saved = errno;
 

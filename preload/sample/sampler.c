@@ -297,7 +297,8 @@ static __attribute__((noinline)) void take_here(struct sample_slot *slot,
 	take(slot, info, context, false);
 }
 
-static void handle(int number, siginfo_t *info, void *context)
+static SIGNAL_HANDLER void handle_sample(int number, siginfo_t *info,
+					 void *context)
 {
 	struct sample_slot *slot = info->si_value.sival_ptr;
 	const int saved = errno;
@@ -614,7 +615,7 @@ void sampler_poll(void)
 			count_all();
 		return;
 	}
-	if (!sample_signal_install(handle)) {
+	if (!sample_signal_install(handle_sample)) {
 		session_note(sampler.session,
 			     "no samples: the C library has no handler for "
 			     "signal 33");
