@@ -250,6 +250,14 @@ static void task_end_overlapped(const struct itt_domain *domain,
 	range_end(domain, &id);
 }
 
+/* TBB's flow graphs have regions by the hundred that have no name. */
+static void region_begin(const struct itt_domain *domain, struct itt_id id,
+			 struct itt_id parent, const struct itt_string *name)
+{
+	if (name)
+		task_begin_overlapped(domain, id, parent, name);
+}
+
 /* A frame has its domain's name.  One without an id is its thread's. */
 static struct itt_id frame_id(const struct itt_id *id)
 {
@@ -489,6 +497,12 @@ static void thread_set_name(const char *name)
 	nvtx_name_thread((uint32_t)syscall(SYS_gettid), name);
 }
 
+/* Who asks tells nothing to a collector that has none. */
+static const char *api_version(void)
+{
+	return "ITT-API-Version 3.0";
+}
+
 /* clang-format off */
 #define ENTRIES(X)							\
 	X(domain_create, itt_domain_create)			\
@@ -498,6 +512,8 @@ static void thread_set_name(const char *name)
 	X(task_end, task_end)					\
 	X(task_begin_overlapped, task_begin_overlapped)		\
 	X(task_end_overlapped, task_end_overlapped)		\
+	X(region_begin, region_begin)				\
+	X(region_end, task_end_overlapped)			\
 	X(marker, marker)					\
 	X(frame_begin_v3, frame_begin)				\
 	X(frame_end_v3, frame_end)				\
@@ -515,7 +531,8 @@ static void thread_set_name(const char *name)
 	X(counter_dec_v3, counter_dec_v3)			\
 	X(counter_dec_delta_v3, counter_dec_delta_v3)		\
 	X(counter_set_value, counter_set_value)			\
-	X(thread_set_name, thread_set_name)
+	X(thread_set_name, thread_set_name)			\
+	X(api_version, api_version)
 /* clang-format on */
 
 /* No table: its pointers would be relocated in each process, on a page of
@@ -532,30 +549,44 @@ static void (*ours(const char *name))(void)
 
 /* What is left at its first function looks as if there were a collector for
  * it: libomp then trusts in what it returns. */
-static void fill(const struct itt_function *functions, bool is_wanted)
+static void fill(const struct itt_function *functions, bool is_wanted,
+		 bool has_version)
 {
 	for (; functions->name; functions++) {
 		void (*function)(void) = ours(functions->name);
 
 		if (!functions->function)
 			continue;
-		if (is_wanted && function)
+		if (is_wanted && function &&
+		    (has_version || function != (void (*)(void))api_version))
 			*(void (**)(void))functions->function = function;
 		else
 			*functions->function = functions->none;
 	}
 }
 
-static bool is_of_openmp(const struct itt_function *functions)
+/* The name of the file that this copy is part of; "" if nobody knows. */
+static const char *file_of(const struct itt_function *functions)
 {
 	const char *base;
 	Dl_info info;
 
 	if (!dladdr(functions, &info) || !info.dli_fname)
-		return false;
+		return "";
 	base = strrchr(info.dli_fname, '/');
-	base = base ? base + 1 : info.dli_fname;
-	return !strncmp(base, "libomp", 6) || !strncmp(base, "libiomp", 7);
+	return base ? base + 1 : info.dli_fname;
+}
+
+static bool is_of_openmp(const char *file)
+{
+	return !strncmp(file, "libomp", 6) || !strncmp(file, "libiomp", 7);
+}
+
+/* Told of a collector it warns on stderr, at its end, of the calls inside of
+ * others that it left out: only where the program was asked to. */
+static bool is_of_opencv(const char *file)
+{
+	return !strncmp(file, "cv2.", 4) || !strncmp(file, "libopencv_", 10);
 }
 
 void __itt_api_init(const struct itt_global *global, int groups);
@@ -565,6 +596,7 @@ EXPORT void __itt_api_init(const struct itt_global *global, int groups)
 	static const unsigned char magic[8] = ITT_MAGIC;
 	const int saved = errno;
 	uint32_t bits = gate_bits();
+	const char *file;
 
 	(void)groups;
 	if (!global || memcmp(global->magic, magic, sizeof(magic)) != 0 ||
@@ -573,7 +605,8 @@ EXPORT void __itt_api_init(const struct itt_global *global, int groups)
 		return;
 	if (bits == GATE_UNDECIDED)
 		bits = life_decide();
+	file = file_of(global->functions);
+	fill(global->functions, bits != GATE_CLOSED && !is_of_openmp(file),
+	     !is_of_opencv(file) || getenv("OPENCV_TRACE_ITT_ENABLE"));
 	errno = saved;
-	fill(global->functions,
-	     bits != GATE_CLOSED && !is_of_openmp(global->functions));
 }

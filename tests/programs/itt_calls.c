@@ -46,6 +46,10 @@ static void (*task_end)(const struct domain *);
 static void (*task_begin_overlapped)(const struct domain *, struct id,
 				     struct id, struct string *);
 static void (*task_end_overlapped)(const struct domain *, struct id);
+static void (*region_begin)(const struct domain *, struct id, struct id,
+			    struct string *);
+static void (*region_end)(const struct domain *, struct id);
+static const char *(*api_version)(void);
 static void (*frame_begin)(const struct domain *, struct id *);
 static void (*frame_end)(const struct domain *, struct id *);
 static void (*frame_submit)(const struct domain *, struct id *, uint64_t,
@@ -100,6 +104,9 @@ static struct function functions[] = {
 	FUNCTION(task_end),
 	FUNCTION(task_begin_overlapped),
 	FUNCTION(task_end_overlapped),
+	FUNCTION(region_begin),
+	FUNCTION(region_end),
+	FUNCTION(api_version),
 	{"__itt_frame_begin_v3", (void **)&frame_begin, NULL, NULL, 0},
 	{"__itt_frame_end_v3", (void **)&frame_end, NULL, NULL, 0},
 	{"__itt_frame_submit_v3", (void **)&frame_submit, NULL, NULL, 0},
@@ -137,6 +144,7 @@ static struct domain frames = {.flags = 1, .name = "picture"};
 static struct string outer = {.text = "outer"};
 static struct string inner = {.text = "inner"};
 static struct string beside = {.text = "beside"};
+static struct string whole = {.text = "whole"};
 static struct string late = {.text = "never ended"};
 static struct string here = {.text = "here"};
 static struct string queue = {.text = "queue"};
@@ -215,6 +223,21 @@ void itt_end(const char *domain)
 	task_end(domain_create(domain));
 }
 
+/* OpenCV tells nothing of a collector that has no version. */
+static void tell_with_a_version(void)
+{
+	const struct id one = {1, 2, 5};
+
+	if (!api_version || !api_version())
+		return;
+	region_begin(&net, one, none, &whole);
+	task_begin(&net, one, none, &here);
+	task_end(&net);
+	region_end(&net, one);
+	region_begin(&net, one, none, NULL);
+	region_end(&net, one);
+}
+
 static void tell_by_made_names(void)
 {
 	struct domain *made = domain_create("made");
@@ -244,6 +267,7 @@ int main(int argc, char **argv)
 		pthread_join(thread, NULL);
 	if (task_begin) {
 		tell();
+		tell_with_a_version();
 		tell_by_made_names();
 	}
 	/* What has no use for a collector is nobody's. */

@@ -42,6 +42,19 @@ def test_overlapped_tasks_and_frames_lie_beside():
                  "a frame by its id, one by its thread, one that was submitted")
 
 
+def test_who_wants_a_version_of_the_collector():
+    trace = same(program()).trace
+    region, task = one(trace, "net: whole"), one(trace, "net: here")
+    expect(region["tid"] != task["tid"], "a region lies beside the thread", region)
+    expect_equal(trace.slices("net: (unnamed)"), [], "a region without a name")
+
+
+def test_opencv_has_a_version_where_it_was_asked_to_trace():
+    like = compile_program("itt_calls.c", "-pthread", "-ldl", name="libopencv_like")
+    expect_equal(same(like).trace.slices("net: whole"), [], "it would warn on stderr")
+    one(same(like, env={"OPENCV_TRACE_ITT_ENABLE": "1"}).trace, "net: whole")
+
+
 def test_a_task_that_never_ends():
     event = one(same(program()).trace, "net: never ended")
     expect_equal(event["args"].get("finished"), "false", event)
