@@ -6,8 +6,9 @@
  *
  * Built as a library it has itt_begin() and itt_end().
  *
- *	itt_calls [strange]	strange: of another protocol, so that nothing
- *				may be set
+ *	itt_calls [strange|works]	strange: of another protocol, so that
+ *					nothing may be set; works: the other
+ *					thread does, for 0.15 s, and lives on
  */
 #include <dlfcn.h>
 #include <pthread.h>
@@ -16,6 +17,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
+#include <unistd.h>
 
 struct id {
 	unsigned long long d1, d2, d3;
@@ -167,15 +169,33 @@ static void nap(void)
 	nanosleep(&(struct timespec){0, 2000000}, NULL);
 }
 
-static void *other_thread(void *arg)
+static pthread_barrier_t worked;
+
+static void work(void)
+{
+	struct timespec now;
+
+	do {
+		for (volatile int i = 0; i < 100000; i++)
+			;
+		clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
+	} while (!now.tv_sec && now.tv_nsec < 150000000);
+}
+
+static void *other_thread(void *works)
 {
 	if (thread_set_name)
-		thread_set_name("itt worker");
+		thread_set_name("itt worker with a name");
 	if (task_begin) {
 		task_begin(&net, none, none, &inner);
 		task_end(&net);
 	}
-	return arg;
+	if (works) {
+		work();
+		pthread_barrier_wait(&worked);
+		pause();
+	}
+	return NULL;
 }
 
 static void tell(void)
@@ -258,13 +278,19 @@ static void tell_by_made_names(void)
 
 int main(int argc, char **argv)
 {
+	const char *how = argc > 1 ? argv[1] : "";
 	pthread_t thread;
 
-	if (argc > 1 && !strcmp(argv[1], "strange"))
+	if (!strcmp(how, "strange"))
 		global.version[0] = 4;
 	load();
-	if (!pthread_create(&thread, NULL, other_thread, NULL))
+	if (!strcmp(how, "works")) {
+		pthread_barrier_init(&worked, NULL, 2);
+		pthread_create(&thread, NULL, other_thread, argv);
+		pthread_barrier_wait(&worked);
+	} else if (!pthread_create(&thread, NULL, other_thread, NULL)) {
 		pthread_join(thread, NULL);
+	}
 	if (task_begin) {
 		tell();
 		tell_with_a_version();

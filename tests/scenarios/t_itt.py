@@ -2,6 +2,7 @@
 """ITT: tasks, frames, counters and names that a copy of ittnotify hands over."""
 
 import os
+import re
 
 import harness
 from harness import (LIBRARY, command, compile_program, expect, expect_equal,
@@ -70,7 +71,13 @@ def test_counters_marks_and_names():
                            if event["ph"] == "i"], "no mark")
     names = [event["args"]["name"] for event in trace.events
              if event["ph"] == "M" and event["name"] == "thread_name"]
-    expect(any("(itt worker)" in name for name in names), names)
+    expect(any("(itt worker with a name)" in name for name in names), names)
+
+
+def test_the_time_of_threads_is_said_by_these_names():
+    note, = [note for note in same(program(), "works").trace.meta["notes"]
+             if note.startswith("processor time of threads: ")]
+    expect(re.search(r": itt worker with a name \(1 thread\) 1[4-9]\d ms \(idle", note), note)
 
 
 def test_domains_and_names_that_the_collector_makes():
