@@ -497,10 +497,12 @@ static void thread_set_name(const char *name)
 	nvtx_name_thread((uint32_t)syscall(SYS_gettid), name);
 }
 
-/* Who asks tells nothing to a collector that has none. */
+/* OpenCV, which tells nothing to a collector that has none, warns on stderr, at
+ * its end, of the calls inside of others that it left out for one that has: so
+ * it has one where the program was asked to trace. */
 static const char *api_version(void)
 {
-	return "ITT-API-Version 3.0";
+	return getenv("OPENCV_TRACE_ITT_ENABLE") ? "ITT-API-Version 3.0" : NULL;
 }
 
 /* clang-format off */
@@ -549,44 +551,30 @@ static void (*ours(const char *name))(void)
 
 /* What is left at its first function looks as if there were a collector for
  * it: libomp then trusts in what it returns. */
-static void fill(const struct itt_function *functions, bool is_wanted,
-		 bool has_version)
+static void fill(const struct itt_function *functions, bool is_wanted)
 {
 	for (; functions->name; functions++) {
 		void (*function)(void) = ours(functions->name);
 
 		if (!functions->function)
 			continue;
-		if (is_wanted && function &&
-		    (has_version || function != (void (*)(void))api_version))
+		if (is_wanted && function)
 			*(void (**)(void))functions->function = function;
 		else
 			*functions->function = functions->none;
 	}
 }
 
-/* The name of the file that this copy is part of; "" if nobody knows. */
-static const char *file_of(const struct itt_function *functions)
+static bool is_of_openmp(const struct itt_function *functions)
 {
 	const char *base;
 	Dl_info info;
 
 	if (!dladdr(functions, &info) || !info.dli_fname)
-		return "";
+		return false;
 	base = strrchr(info.dli_fname, '/');
-	return base ? base + 1 : info.dli_fname;
-}
-
-static bool is_of_openmp(const char *file)
-{
-	return !strncmp(file, "libomp", 6) || !strncmp(file, "libiomp", 7);
-}
-
-/* Told of a collector it warns on stderr, at its end, of the calls inside of
- * others that it left out: only where the program was asked to. */
-static bool is_of_opencv(const char *file)
-{
-	return !strncmp(file, "cv2.", 4) || !strncmp(file, "libopencv_", 10);
+	base = base ? base + 1 : info.dli_fname;
+	return !strncmp(base, "libomp", 6) || !strncmp(base, "libiomp", 7);
 }
 
 void __itt_api_init(const struct itt_global *global, int groups);
@@ -596,7 +584,6 @@ EXPORT void __itt_api_init(const struct itt_global *global, int groups)
 	static const unsigned char magic[8] = ITT_MAGIC;
 	const int saved = errno;
 	uint32_t bits = gate_bits();
-	const char *file;
 
 	(void)groups;
 	if (!global || memcmp(global->magic, magic, sizeof(magic)) != 0 ||
@@ -605,8 +592,7 @@ EXPORT void __itt_api_init(const struct itt_global *global, int groups)
 		return;
 	if (bits == GATE_UNDECIDED)
 		bits = life_decide();
-	file = file_of(global->functions);
-	fill(global->functions, bits != GATE_CLOSED && !is_of_openmp(file),
-	     !is_of_opencv(file) || getenv("OPENCV_TRACE_ITT_ENABLE"));
 	errno = saved;
+	fill(global->functions,
+	     bits != GATE_CLOSED && !is_of_openmp(global->functions));
 }
