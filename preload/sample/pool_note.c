@@ -2,6 +2,7 @@
 /* pool_note.c - adds up /proc/self/task; see pool_note.h. */
 #include "preload/sample/pool_note.h"
 
+#include "collector/session/thread.h"
 #include "collector/system/clock.h"
 #include "collector/system/folder.h"
 #include "collector/system/loader.h"
@@ -34,7 +35,7 @@ struct task {
 };
 
 struct sum {
-	char name[NAME_BYTES];
+	char name[THREAD_NAME_BYTES];
 	uint32_t count;
 	uint64_t ran_ns, idle_ns;
 };
@@ -101,19 +102,36 @@ static void look_at(uint32_t tid)
 	proc_thread_name_inside(tid, task->name, sizeof(task->name));
 }
 
-static void add(struct sums *sums, const struct task *task)
+/* As the program calls it by NVTX or ITT, else as the kernel does. */
+static const char *name_of(struct session *session, const struct task *task)
 {
+	struct thread *thread = NULL;
+
+	while ((thread = thread_each(session, thread))) {
+		if (thread->tid == task->tid && thread->is_named &&
+		    thread->name[0])
+			return thread->name;
+	}
+	return task->name;
+}
+
+static void add(struct sums *sums, const struct task *task, const char *name)
+{
+	struct sum *sum;
 	uint32_t at = 0;
 
-	while (at < sums->count && strcmp(sums->sum[at].name, task->name) != 0)
+	while (at < sums->count && strcmp(sums->sum[at].name, name) != 0)
 		at++;
-	if (at == SUMS_MAX || !strncmp(task->name, "traceprof", 9))
+	if (at == SUMS_MAX || !strncmp(name, "traceprof", 9))
 		return;
-	if (at == sums->count)
-		memcpy(sums->sum[sums->count++].name, task->name, NAME_BYTES);
-	sums->sum[at].count++;
-	sums->sum[at].ran_ns += task->ran_ns + task->before_ns;
-	sums->sum[at].idle_ns += task->idle_ns;
+	sum = &sums->sum[at];
+	if (at == sums->count) {
+		log_format(sum->name, sizeof(sum->name), "%s", name);
+		sums->count++;
+	}
+	sum->count++;
+	sum->ran_ns += task->ran_ns + task->before_ns;
+	sum->idle_ns += task->idle_ns;
 }
 
 static bool look_at_name(const char *tid, void *arg)
@@ -170,7 +188,8 @@ static struct sum *largest(struct sums *sums)
 
 void pool_note(struct session *session)
 {
-	char text[256] = "", first[NAME_BYTES] = "";
+	const uint32_t main_tid = (uint32_t)getpid();
+	char text[256] = "", first[THREAD_NAME_BYTES] = "";
 	struct sums sums = {.count = 0};
 	bool is_worth = false;
 	size_t len = 0;
@@ -178,10 +197,14 @@ void pool_note(struct session *session)
 	if (!enter())
 		return;
 	look();
-	for (uint32_t i = 0; i < pool.count; i++)
-		add(&sums, &pool.task[i]);
+	for (uint32_t i = 0; i < pool.count; i++) {
+		const char *name = name_of(session, &pool.task[i]);
+
+		add(&sums, &pool.task[i], name);
+		if (pool.task[i].tid == main_tid)
+			log_format(first, sizeof(first), "%s", name);
+	}
 	leave();
-	proc_thread_name((uint32_t)getpid(), first, sizeof(first));
 	for (uint32_t i = 0; i < sums.count; i++)
 		is_worth |= sums.sum[i].ran_ns >= LEAST_NS &&
 			    strcmp(sums.sum[i].name, first) != 0;

@@ -23,6 +23,7 @@
 #define FILE_NAME    "torch/utils/data/dataloader.py"
 #define SCOPE_LOADER 4u /* owner of the slice that collates */
 #define FRAMES_MAX   8u
+#define SUBSETS_MAX  4u
 #define TEXT_BYTES   512u
 
 static struct {
@@ -98,14 +99,57 @@ static uint32_t name_of(const char *what, void *function)
 	return scope_intern(name);
 }
 
+static bool is_text(void *object, const char *name, const char *wanted)
+{
+	void *value = attribute(object, name);
+	const char *text = value ? python_api.utf8(value) : NULL;
+	const bool is = text && !strcmp(text, wanted);
+
+	python_give(value);
+	clear_error();
+	return is;
+}
+
+static void *type_of(void *object)
+{
+	return object ? python_word(object, PYTHON_TYPE_AT) : NULL;
+}
+
+/* The program's own one: random_split() puts a Subset before it. */
+static void *dataset_of(void *fetcher)
+{
+	void *dataset = attribute(fetcher, "dataset");
+
+	for (unsigned int i = 0; i < SUBSETS_MAX; i++) {
+		void *type = type_of(dataset), *behind;
+
+		if (!is_text(type, "__name__", "Subset") ||
+		    !is_text(type, "__module__", "torch.utils.data.dataset"))
+			break;
+		behind = attribute(dataset, "dataset");
+		if (!behind)
+			break;
+		python_give(dataset);
+		dataset = behind;
+	}
+	return dataset;
+}
+
 static uint32_t name_of_fetch(void *fetcher)
 {
 	void *iterated = attribute(fetcher, "dataset_iter");
-	void *dataset = attribute(fetcher, "dataset");
-	void *type = dataset ? python_word(dataset, PYTHON_TYPE_AT) : NULL;
-	void *function = attribute(type, iterated ? "__iter__" : "__getitem__");
-	const uint32_t name = name_of("fetch", function);
+	void *dataset = dataset_of(fetcher);
+	void *type = type_of(dataset);
+	void *function = NULL;
+	uint32_t name;
 
+	if (iterated)
+		function = attribute(type, "__iter__");
+	else if (number(fetcher, "auto_collation") == 1)
+		function = attribute(type, "__getitems__");
+	if (!function)
+		function = attribute(type, "__getitem__");
+	name = name_of("fetch", function);
 	python_give(function);
 	python_give(dataset);
 	python_give(iterated);
@@ -213,20 +257,22 @@ static void tell(const char *name, long value)
 }
 
 /* Batches that were asked of workers and not handed out: some have come out of
- * their turn and wait, some lie in the queue, the rest is worked at. */
+ * their turn and wait, unless the program takes them so; some lie in the queue,
+ * the rest is worked at. */
 static void tell_queue(void *iterator)
 {
 	void *queue = attribute(iterator, "_data_queue");
 	const long sent = number(iterator, "_send_idx");
 	const long handed = number(iterator, "_rcvd_idx");
 	const long outstanding = number(iterator, "_tasks_outstanding");
+	const bool none_waits = number(iterator, "_in_order") == 0;
 	const long queued = length_of(queue);
 
 	python_give(queue);
 	if (queued < 0 || outstanding < queued || sent - handed < outstanding)
 		return;
 	tell("DataLoader: batches ready",
-	     queued + (sent - handed - outstanding));
+	     none_waits ? queued : queued + (sent - handed - outstanding));
 	tell("DataLoader: batches in work", outstanding - queued);
 }
 

@@ -6,8 +6,9 @@
  *
  * Built as a library it has itt_begin() and itt_end().
  *
- *	itt_calls [strange]	strange: of another protocol, so that nothing
- *				may be set
+ *	itt_calls [strange|works]	strange: of another protocol, so that
+ *					nothing may be set; works: the other
+ *					thread does, for 0.15 s, and lives on
  */
 #include <dlfcn.h>
 #include <pthread.h>
@@ -16,6 +17,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
+#include <unistd.h>
 
 struct id {
 	unsigned long long d1, d2, d3;
@@ -46,6 +48,10 @@ static void (*task_end)(const struct domain *);
 static void (*task_begin_overlapped)(const struct domain *, struct id,
 				     struct id, struct string *);
 static void (*task_end_overlapped)(const struct domain *, struct id);
+static void (*region_begin)(const struct domain *, struct id, struct id,
+			    struct string *);
+static void (*region_end)(const struct domain *, struct id);
+static const char *(*api_version)(void);
 static void (*frame_begin)(const struct domain *, struct id *);
 static void (*frame_end)(const struct domain *, struct id *);
 static void (*frame_submit)(const struct domain *, struct id *, uint64_t,
@@ -100,6 +106,9 @@ static struct function functions[] = {
 	FUNCTION(task_end),
 	FUNCTION(task_begin_overlapped),
 	FUNCTION(task_end_overlapped),
+	FUNCTION(region_begin),
+	FUNCTION(region_end),
+	FUNCTION(api_version),
 	{"__itt_frame_begin_v3", (void **)&frame_begin, NULL, NULL, 0},
 	{"__itt_frame_end_v3", (void **)&frame_end, NULL, NULL, 0},
 	{"__itt_frame_submit_v3", (void **)&frame_submit, NULL, NULL, 0},
@@ -137,6 +146,7 @@ static struct domain frames = {.flags = 1, .name = "picture"};
 static struct string outer = {.text = "outer"};
 static struct string inner = {.text = "inner"};
 static struct string beside = {.text = "beside"};
+static struct string whole = {.text = "whole"};
 static struct string late = {.text = "never ended"};
 static struct string here = {.text = "here"};
 static struct string queue = {.text = "queue"};
@@ -159,15 +169,33 @@ static void nap(void)
 	nanosleep(&(struct timespec){0, 2000000}, NULL);
 }
 
-static void *other_thread(void *arg)
+static pthread_barrier_t worked;
+
+static void work(void)
+{
+	struct timespec now;
+
+	do {
+		for (volatile int i = 0; i < 100000; i++)
+			;
+		clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
+	} while (!now.tv_sec && now.tv_nsec < 150000000);
+}
+
+static void *other_thread(void *works)
 {
 	if (thread_set_name)
-		thread_set_name("itt worker");
+		thread_set_name("itt worker with a name");
 	if (task_begin) {
 		task_begin(&net, none, none, &inner);
 		task_end(&net);
 	}
-	return arg;
+	if (works) {
+		work();
+		pthread_barrier_wait(&worked);
+		pause();
+	}
+	return NULL;
 }
 
 static void tell(void)
@@ -215,6 +243,21 @@ void itt_end(const char *domain)
 	task_end(domain_create(domain));
 }
 
+/* OpenCV tells nothing of a collector that has no version. */
+static void tell_with_a_version(void)
+{
+	const struct id one = {1, 2, 5};
+
+	if (!api_version || !api_version())
+		return;
+	region_begin(&net, one, none, &whole);
+	task_begin(&net, one, none, &here);
+	task_end(&net);
+	region_end(&net, one);
+	region_begin(&net, one, none, NULL);
+	region_end(&net, one);
+}
+
 static void tell_by_made_names(void)
 {
 	struct domain *made = domain_create("made");
@@ -235,15 +278,22 @@ static void tell_by_made_names(void)
 
 int main(int argc, char **argv)
 {
+	const char *how = argc > 1 ? argv[1] : "";
 	pthread_t thread;
 
-	if (argc > 1 && !strcmp(argv[1], "strange"))
+	if (!strcmp(how, "strange"))
 		global.version[0] = 4;
 	load();
-	if (!pthread_create(&thread, NULL, other_thread, NULL))
+	if (!strcmp(how, "works")) {
+		pthread_barrier_init(&worked, NULL, 2);
+		pthread_create(&thread, NULL, other_thread, argv);
+		pthread_barrier_wait(&worked);
+	} else if (!pthread_create(&thread, NULL, other_thread, NULL)) {
 		pthread_join(thread, NULL);
+	}
 	if (task_begin) {
 		tell();
+		tell_with_a_version();
 		tell_by_made_names();
 	}
 	/* What has no use for a collector is nobody's. */

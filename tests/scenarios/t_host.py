@@ -566,6 +566,10 @@ def test_what_the_kernel_counts_of_threads():
     expect_equal({row["tid"] for row in threads}, set(rows), "threads of the report")
     text = harness.command("report", "--hot", file).stdout
     expect("no core" in text and "the rest: threads that ended" in text, text)
+    for row in [row for tid, row in rows.items() if tid]:
+        idle = max(0, 1 - (row["ran_us"] + row["ready_us"]) / row["wall_us"])
+        said, = re.findall(rf"s +([0-9.]+) % .* {row['tid']} ", text)
+        expect(abs(float(said) - 100 * idle) < 0.06, "idle", said, row)
 
 
 def test_counts_that_cannot_be_read_are_missed_aloud():

@@ -2,6 +2,7 @@
 """ITT: tasks, frames, counters and names that a copy of ittnotify hands over."""
 
 import os
+import re
 
 import harness
 from harness import (LIBRARY, command, compile_program, expect, expect_equal,
@@ -42,6 +43,15 @@ def test_overlapped_tasks_and_frames_lie_beside():
                  "a frame by its id, one by its thread, one that was submitted")
 
 
+def test_who_wants_a_version_of_the_collector():
+    """As OpenCV does, which would warn on stderr."""
+    expect_equal(same(program()).trace.slices("net: whole"), [], "not asked to trace")
+    trace = same(program(), env={"OPENCV_TRACE_ITT_ENABLE": "1"}).trace
+    region, task = one(trace, "net: whole"), one(trace, "net: here")
+    expect(region["tid"] != task["tid"], "a region lies beside the thread", region)
+    expect_equal(trace.slices("net: (unnamed)"), [], "a region without a name")
+
+
 def test_a_task_that_never_ends():
     event = one(same(program()).trace, "net: never ended")
     expect_equal(event["args"].get("finished"), "false", event)
@@ -57,7 +67,13 @@ def test_counters_marks_and_names():
                            if event["ph"] == "i"], "no mark")
     names = [event["args"]["name"] for event in trace.events
              if event["ph"] == "M" and event["name"] == "thread_name"]
-    expect(any("(itt worker)" in name for name in names), names)
+    expect(any("(itt worker with a name)" in name for name in names), names)
+
+
+def test_the_time_of_threads_is_said_by_these_names():
+    note, = [note for note in same(program(), "works").trace.meta["notes"]
+             if note.startswith("processor time of threads: ")]
+    expect(re.search(r": itt worker with a name \(1 thread\) 1[4-9]\d ms \(idle", note), note)
 
 
 def test_domains_and_names_that_the_collector_makes():

@@ -314,11 +314,16 @@ def wait_for(condition):
 # As torch/utils/data/dataloader.py has its iterators, and what they hold.
 LOADER = '''\
 class Fetcher:
+    auto_collation = True
+
     def __init__(self, dataset, collate):
         self.dataset, self.collate_fn = dataset, collate
 
     def fetch(self, at):
-        return self.collate_fn([self.dataset[at], self.dataset[at + 1]])
+        both = [at, at + 1]
+        if hasattr(self.dataset, "__getitems__"):
+            return self.collate_fn(self.dataset.__getitems__(both))
+        return self.collate_fn([self.dataset[at] for at in both])
 
 
 class Alone:
@@ -336,12 +341,27 @@ class Alone:
 
 
 class Workers(Alone):
-    def __init__(self, queue):
-        self._data_queue = queue
+    def __init__(self, queue, in_order=True):
+        self._data_queue, self._in_order = queue, in_order
         self._send_idx, self._rcvd_idx, self._tasks_outstanding = 9, 4, 4
 
     def _next_data(self):
         return self._data_queue.get()
+'''
+
+# As torch/utils/data/dataset.py.
+DATASET = '''\
+class Subset:
+    def __init__(self, dataset):
+        self.dataset = dataset
+
+    def __getitem__(self, at):
+        return self.dataset[at]
+
+    def __getitems__(self, ats):
+        if hasattr(self.dataset, "__getitems__"):
+            return self.dataset.__getitems__(ats)
+        return [self.dataset[at] for at in ats]
 '''
 
 LOADS = MODULES + '''
@@ -404,7 +424,8 @@ for one in (between, pinned):
 def loads(more="", **env):
     base = harness.folder()
     os.makedirs(os.path.join(base, "torch", "utils", "data"))
-    for path, text in (("loads.py", LOADS + more), ("torch/utils/data/dataloader.py", LOADER)):
+    for path, text in (("loads.py", LOADS + more), ("torch/utils/data/dataloader.py", LOADER),
+                       ("torch/utils/data/dataset.py", DATASET)):
         with open(os.path.join(base, path), "w", encoding="utf-8") as file:
             file.write(text)
     run = same(sys.executable, os.path.join(base, "loads.py"), library(),
@@ -456,6 +477,44 @@ def test_what_waits_in_the_queue_of_workers():
     for name, wanted in (("ready", [4, 3, 4, 3]), ("in work", [1, 2, 1, 2])):
         expect_equal([event["args"]["value"] for event in
                       trace.counters("DataLoader: batches " + name)], wanted, name)
+
+
+def test_batches_that_may_come_out_of_turn_are_handed_out_at_once():
+    """So none that came wait beside the queue, whatever the numbers say."""
+    trace = loads("""
+one = queue.Queue()
+[one.put(number) for number in range(3)]
+loader = dataloader.Workers(one, in_order=False)
+print(next(loader), next(loader))
+""")
+    for name, wanted in (("ready", [3, 2]), ("in work", [1, 2])):
+        expect_equal([event["args"]["value"] for event in
+                      trace.counters("DataLoader: batches " + name)][-2:], wanted, name)
+
+
+def test_the_programs_own_data_set_is_named_behind_a_subset():
+    """Which random_split() makes; and what reads a whole batch."""
+    trace = loads("""
+from torch.utils.data.dataset import Subset
+
+
+class Whole:
+    def __getitems__(self, ats):
+        return ats
+
+    def __getitem__(self, at):
+        return at
+
+
+for each in (Subset(Subset(Rows())), Subset(Whole()), Whole()):
+    print(next(dataloader.Alone(each, sum)))
+dataloader.Fetcher.auto_collation = False
+dataloader.Fetcher.fetch = lambda self, at: self.collate_fn([self.dataset[at]])
+print(next(dataloader.Alone(Whole(), sum)))
+""")
+    names = [event["name"].split(": ")[-1] for event in
+             trace.slices("DataLoader fetch: loads.py(*): *")][-4:]
+    expect_equal(names, ["__getitem__", "__getitems__", "__getitems__", "__getitem__"], "names")
 
 
 # As if it came by chance: what the library alone asks for sends it.

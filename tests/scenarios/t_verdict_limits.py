@@ -84,6 +84,15 @@ def gpu_start(dur):
                 + kernel("gemm", dur, STEP - dur))
 
 
+def compiling(dur):
+    """No steps: four parts of it, of two functions, one within another."""
+    name = "jax.jit: %s, train.py(3)"
+    return made([slice_("main", 0, STEP, cat="user_annotation")] + [
+        slice_(name % part, at, took, 10000700, "user_annotation") for part, at, took in (
+            ("trace f", 10, 50), ("trace g", 20, 30), ("compile g", 100, 50),
+            ("compile f", 200, dur - 100))])
+
+
 def streams(dur):
     return made(steps(lambda at, number: kernel("gemm", at, STEP - dur)
                       + kernel("gemm", at + STEP - dur, dur, 8)))
@@ -204,6 +213,7 @@ LIMITS = {
     "short-operators": (host("aten::add", 100), 0.99, 1.01),
     "python": (host("train.py(3): f", cat="python_function"), 199, 201),
     "compiled-again": (host("jax.jit: compile f, train.py(3)", cat="user_annotation"), 55, 56),
+    "compiling": (compiling, 199, 201),
     "small-copies": (small_copies, 5.5, 5.6),
     "small-kernels": (kernels, 19, 20),
     "idle-alloc": (host("cudaMalloc", cat="cuda_runtime"), 49, 51),
@@ -321,6 +331,20 @@ def test_what_is_got_before_the_first_kernel_is_got_once():
     late = made([slice_("cudaMalloc", 0, 10, cat="cuda_runtime")] + kernel("gemm", 10, 10)
                 + [slice_("cudaMalloc", 50, 500, cat="cuda_runtime")] + kernel("gemm", 600, 400))
     expect("idle-alloc" in rules(late), rules(late))
+
+
+def test_what_a_short_run_compiles_is_said_by_what_takes_most():
+    found = judged(compiling(500))["findings"][0]
+    expect_equal(found["figure"], "500.0 us are spent compiling 2 functions, most of "
+                 "all f, train.py(3): 450.0 us", found)
+    expect("traceprof_step()" in found["next"] and "JAX_COMPILATION" in found["next"], found)
+    found = judged(made([slice_("main", 0, STEP), slice_(
+        "torch.compile: train.py(6): f [0/0]", 10, 500, cat="user_annotation")]))
+    expect_equal(found["findings"][0]["figure"], "500.0 us are spent compiling "
+                 "train.py(6): f", str(found["findings"]))
+    whole = steps(lambda at, number: [slice_("torch.compile: train.py(6): f [0/0]", at, 500,
+                                             cat="user_annotation")] if not number else [])
+    expect("compiling" not in rules(made(whole)), "its steps tell")
 
 
 def test_one_step_alone_comes_at_no_period():

@@ -79,6 +79,13 @@ def test_callers_that_are_missing_are_said():
         said = verdict(made(threads_(700) + stack(700, 0, 9000, "mine"), OURS | sampling))
         expect_equal(f"but {cut} samples lie too deep for their outermost callers" in said,
                      is_said, said)
+    # Of a part of the run nobody knows.
+    whole = [slice_("PyTorch Profiler (0)", 0, 10000, cat="Trace")] + threads_(700)
+    path = made(whole + stack(700, 0, 9000, "mine"),
+                OURS | {"sampling": {"cut_stacks": 50, "timed": 10}})
+    for to, is_said in (("1s", True), ("5ms", False)):
+        said = command("report", "--from", "0", "--to", to, path).stdout
+        expect_equal("lie too deep" in said, is_said, said)
     # No name, so no line of it that took more.
     waits = stack(700, 0, 50, "mine") + [slice_("wait: recv", 50, 9950, cat="wait")]
     said = verdict(made(threads_(700) + waits, OURS | {

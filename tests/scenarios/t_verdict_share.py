@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 """What the verdict's shares are of: which thread, and how much of the recording."""
 
+import json
 import sys
 
 import harness
@@ -199,6 +200,17 @@ def test_the_first_finding_has_room():
         expect(len(lines) <= 15, lines)
         expect(any(line.startswith("1. ") for line in lines), lines)
         expect_equal(any(line.startswith("most work") for line in lines), has_names, lines)
+
+
+def test_what_the_whole_run_counted_is_not_that_of_some_steps():
+    """9 ms for all of 1 s are 0.9 % of it, and of each step."""
+    ours = {"cost": {"hooks_ns": 9 * 10**6}, "heap": {"calls": 10**6, "bytes": 48 * 10**6}}
+    events = [slice_("PyTorch Profiler (0)", 0, 10**6, cat="Trace")] + [
+        step_(at, at * 10**4, 10**4) for at in range(100)]
+    whole = made(events, ours)
+    for wanted in ((), ("--step", "3:4"), ("--from", "100ms", "--to", "120ms")):
+        done = command("report", "--json", *wanted, whole)
+        expect_equal(json.loads(done.stdout)[0]["findings"], [], str(wanted))
 
 
 def test_what_is_compiled_in_the_beginning_alone_is_not_compiled_again():

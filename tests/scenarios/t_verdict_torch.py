@@ -17,21 +17,22 @@ def slices(name, start, dur, cat="cpu_op"):
             "ts": start, "dur": dur, "args": {}}
 
 
-def first(fill):
+def first(fill, ours=None):
     """The first finding on steps that `fill(start)` makes the content of."""
     events = []
     for number in range(10):
         start = 1000 + number * 1000
         events.append(slices(f"ProfilerStep#{number}", start, 1000, "user_annotation"))
         events += fill(start)
-    return first_of(events)
+    return first_of(events, ours)
 
 
-def first_of(events):
+def first_of(events, ours=None):
     path = os.path.join(harness.folder(), "made_7.1.pt.trace.json")
     FILES.append(path)
     with open(path, "w", encoding="utf-8") as file:
-        json.dump({"schemaVersion": 1, "traceEvents": events}, file)
+        json.dump({"schemaVersion": 1, "traceEvents": events}
+                  | ({"traceprof": ours} if ours else {}), file)
     done = command("report", "--json", path)
     expect_equal(done.status, 0, done.stderr)
     findings = json.loads(done.stdout)[0]["findings"]
@@ -365,6 +366,10 @@ def test_what_workers_do_is_in_their_traces():
     expect("queues" not in finding["figure"], finding)
     expect("TRACEPROF_CHILDREN=all" in finding["next"], finding)
     expect("TRACEPROF_PYTHON" not in finding["next"], finding)
+    for options, is_there in (({"CHILDREN": "all", "SAMPLE": "499"}, True),
+                              ({"CHILDREN": "all", "SAMPLE": "0"}, False)):
+        said = first(fill, {"options": options})["next"]
+        expect_equal(said.startswith("the workers' traces name the line"), is_there, said)
 
 
 if __name__ == "__main__":

@@ -135,18 +135,35 @@ static void put_count(struct table *table, int64_t value)
 		table_cell(table, "%lld", (long long)value);
 }
 
+static void put_share(struct table *table, int64_t part_ns, int64_t wall_ns)
+{
+	if (part_ns < 0 || wall_ns <= 0)
+		table_cell(table, "%s", "");
+	else
+		table_cell(
+			table, "%s",
+			quantity_share((double)part_ns, (double)wall_ns).text);
+}
+
+/* It wanted no processor; -1: nobody knows. */
+static int64_t idle_ns(const struct hot_task *row)
+{
+	int64_t idle = row->wall_ns;
+
+	if (row->ran_ns < 0 || row->ready_ns < 0)
+		return -1;
+	saturate_into(&idle, -row->ran_ns);
+	saturate_into(&idle, -row->ready_ns);
+	return idle > 0 ? idle : 0;
+}
+
 static void put_row(struct table *table, const struct hot_task *row)
 {
 	table_cell(table, "%s",
 		   row->ran_ns < 0 ? ""
 				   : quantity_time((double)row->ran_ns).text);
-	if (row->ready_ns < 0 || row->wall_ns <= 0)
-		table_cell(table, "%s", "");
-	else
-		table_cell(table, "%s",
-			   quantity_share((double)row->ready_ns,
-					  (double)row->wall_ns)
-				   .text);
+	put_share(table, idle_ns(row), row->wall_ns);
+	put_share(table, row->ready_ns, row->wall_ns);
 	put_count(table, row->minor_faults);
 	put_count(table, row->major_faults);
 	put_count(table, row->voluntary);
@@ -161,7 +178,7 @@ static void put_row(struct table *table, const struct hot_task *row)
 void hot_tasks_print(const struct hot_tasks *tasks, size_t top, FILE *out)
 {
 	static const char *const headers[] = {
-		"ran",	    "no core",	 "faults",     "major",
+		"ran",	    "idle",	 "no core",    "faults", "major",
 		"gave way", "preempted", "migrations", "thread"};
 	struct hot_task *sorted;
 	struct hot_task rest;

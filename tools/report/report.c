@@ -371,6 +371,24 @@ static void on_entry(void *arg, const struct trace_entry *entry)
 		on_total(report, entry->path + 17, &entry->value);
 }
 
+/* What was counted over the whole recording is taken to be spread evenly; what
+ * the first thread waited for a processor is said to be the run's, and nobody
+ * knows where stacks were deep. */
+static void judge_part(struct report *report)
+{
+	const struct trace_metadata *whole = &report->metadata;
+	struct trace_metadata *part = &report->judged_by;
+
+	*part = *whole;
+	if (report_part(report) >= 1)
+		return;
+	trace_metadata_scale(part, report_part(report));
+	part->cut_stacks = -1;
+	part->ran_ns = whole->ran_ns;
+	part->unscheduled_ns = whole->unscheduled_ns;
+	part->lived_ns = whole->lived_ns;
+}
+
 int report_read(struct report *report, const char *file,
 		const struct report_choice *choice)
 {
@@ -399,7 +417,8 @@ int report_read(struct report *report, const char *file,
 	report_scale(report);
 	timeline_finish(&report->timeline);
 	report_own(report);
-	verdict_make(&report->judged, &report->timeline, &report->metadata,
+	judge_part(report);
+	verdict_make(&report->judged, &report->timeline, &report->judged_by,
 		     &report->sampled, report->region_list,
 		     report->region_count);
 	if (choice->tree)

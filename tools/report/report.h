@@ -107,8 +107,11 @@ struct report {
 	struct report_choice choice;
 	int64_t after_ns, before_ns; /* of these times alone */
 	struct timeline ahead;	     /* steps, where they are asked for */
+	int64_t whole_ns;	     /* of the recording, 0 not known */
 	struct trace_facts facts;
 	struct trace_metadata metadata;
+	struct trace_metadata judged_by; /* the same, as the part of the run has
+					    it that is looked at */
 	int64_t start_ns, end_ns; /* of all slices but the writer's own; start >
 				     end: none */
 	int64_t span_start_ns, span_end_ns; /* of the recording; both 0 where
@@ -158,6 +161,9 @@ char *report_side_failures(const struct report *report);
 
 /* report_window.c: reads ahead for the times that are asked for.  0; -errno. */
 int report_window(struct report *report);
+
+/* How much of the recording these times are; 1 all of it. */
+double report_part(const struct report *report);
 bool report_is_inside(const struct report *report,
 		      const struct trace_event *event);
 

@@ -20,8 +20,10 @@ static void on_event(void *arg, const struct trace_event *event)
 	/* Steps, and when it all began. */
 	if (!trace_event_is_slice(event))
 		return;
-	if (trace_value_is(&event->field[FIELD_CAT], "Trace"))
+	if (trace_value_is(&event->field[FIELD_CAT], "Trace")) {
 		report->span_start_ns = event->ts_ns;
+		report->whole_ns = event->dur_ns;
+	}
 	if (event->ts_ns < report->start_ns)
 		report->start_ns = event->ts_ns;
 	if (!strncmp(event->field[FIELD_NAME].text, "ProfilerStep#", 13))
@@ -99,4 +101,21 @@ bool report_is_inside(const struct report *report,
 		return false;
 	return event->ts_ns >= report->after_ns &&
 	       event->ts_ns < report->before_ns;
+}
+
+double report_part(const struct report *report)
+{
+	const int64_t began_ns = report->timeline.began_ns;
+	int64_t from_ns = began_ns;
+	int64_t to_ns = saturate_add(began_ns, report->whole_ns);
+
+	if (report->whole_ns <= 0)
+		return 1;
+	if (report->after_ns > from_ns)
+		from_ns = report->after_ns;
+	if (report->before_ns < to_ns)
+		to_ns = report->before_ns;
+	return from_ns < to_ns
+		       ? (double)(to_ns - from_ns) / (double)report->whole_ns
+		       : 1;
 }

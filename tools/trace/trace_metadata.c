@@ -128,6 +128,7 @@ void trace_metadata_begin(struct trace_metadata *metadata)
 	metadata->is_recovered = false;
 	metadata->is_by_hand = false;
 	metadata->is_cupti = false;
+	metadata->has_children = false;
 	metadata->tasks = (struct trace_tasks){0};
 }
 
@@ -214,6 +215,8 @@ void trace_metadata_entry(struct trace_metadata *metadata,
 		metadata->is_recovered = !strcmp(entry->value.text, "true");
 	if (!strcmp(path, "gpu.source"))
 		metadata->is_cupti = !strcmp(entry->value.text, "cupti");
+	if (!strcmp(path, "options.CHILDREN"))
+		metadata->has_children = !strcmp(entry->value.text, "all");
 	if (!strcmp(path, "step.name") || !strcmp(path, "trigger"))
 		metadata->is_by_hand = true;
 	metadata->threads += !strncmp(path, "dropped_by_thread.", 18);

@@ -85,7 +85,8 @@ struct trace_metadata {
 	int64_t part;		  /* of a run's files, from the 2nd on */
 	int64_t gpu_missing;	  /* records of a GPU that came to nothing */
 	int64_t without_time, dropped_records, lost_buffers; /* its parts */
-	bool is_cupti; /* a GPU's work is recorded */
+	bool is_cupti;	   /* a GPU's work is recorded */
+	bool has_children; /* forked ones are recorded, too */
 	bool is_unfinished, is_recovered;
 	bool is_by_hand; /* a window with a name, or of a trigger */
 };

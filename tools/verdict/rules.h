@@ -70,6 +70,7 @@
 #define FUNCTION_MIN	   0.20 /* of the step, in one function of Python */
 #define COMPILED_SPREAD	   0.25 /* of a run without steps, first to last */
 #define COMPILED_MIN	   5	/* times, one function at one line */
+#define COMPILING_MIN	   0.20 /* of a run without steps, all others */
 
 #define SLOW_STEP_MIN	   2.0	 /* medians */
 #define OUTLIERS_OF	   4	 /* at most one step in so many */
@@ -118,6 +119,7 @@ bool rule_short_operators(const struct verdict_facts *, struct finding *);
 bool rule_copied_layout(const struct verdict_facts *, struct finding *);
 bool rule_python(const struct verdict_facts *, struct finding *);
 bool rule_compiled_again(const struct verdict_facts *, struct finding *);
+bool rule_compiling(const struct verdict_facts *, struct finding *);
 bool rule_imbalance(const struct verdict_facts *, struct finding *);
 bool rule_barrier(const struct verdict_facts *, struct finding *);
 bool rule_critical(const struct verdict_facts *, struct finding *);

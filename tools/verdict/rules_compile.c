@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * rules_compile.c - functions that are compiled again and again.
+ * rules_compile.c - functions that are compiled again and again, or once for
+ * most of a short run.
  *
  * JAX tells three parts of each compilation, PyTorch one; by the function and
  * the line that called for it they are one function's.
@@ -22,20 +23,22 @@ struct compiled {
 	int64_t count, ns;
 	int64_t first_ns, last_ns; /* when they began */
 	int64_t longest_ns, longest_at_ns;
-	uint32_t longest; /* its name */
+	uint32_t longest, longest_lane; /* its name, and where */
 	bool is_jax;
 };
 
 struct period {
 	int64_t start_ns, end_ns;
+	uint32_t lane;
 };
 
 struct compilations {
 	const struct verdict_facts *facts;
 	struct key_table functions; /* struct compiled */
-	struct period *periods;	    /* of those that come again */
+	struct period *periods;	    /* of those that are wanted */
 	size_t count, capacity;
-	int64_t least; /* so many times they come at least */
+	int64_t least; /* so many times they come at least, */
+	bool is_rest;  /* ... or it is the others that are wanted */
 };
 
 /* Where the name of a function begins and how long it is; 0 it says none. */
@@ -82,6 +85,7 @@ static void count(struct compilations *all, struct compiled *function,
 	function->longest_ns = dur_ns;
 	function->longest_at_ns = period.start_ns;
 	function->longest = name;
+	function->longest_lane = period.lane;
 }
 
 /* Where there are no steps what comes in the beginning alone may be one
@@ -97,12 +101,18 @@ static bool comes_again(const struct compilations *all,
 			COMPILED_SPREAD * (double)split->total_ns);
 }
 
+static bool is_wanted(const struct compilations *all,
+		      const struct compiled *one)
+{
+	return comes_again(all, one) != all->is_rest;
+}
+
 static void collect(struct compilations *all, struct compiled *function,
 		    bool is_whole, uint32_t name, struct period period)
 {
 	(void)is_whole;
 	(void)name;
-	if (!comes_again(all, function))
+	if (!is_wanted(all, function))
 		return;
 	all->periods = memory_grow(all->periods, all->count, &all->capacity,
 				   sizeof(*all->periods));
@@ -136,8 +146,8 @@ static void each(struct compilations *all, each_part *part)
 			     (struct period){span->start_ns,
 					     span->start_ns +
 						     timeline_dur_ns(timeline,
-								     at,
-								     span)});
+								     at, span),
+					     at});
 		}
 	}
 }
@@ -168,7 +178,7 @@ static int64_t covered_ns(struct compilations *all)
 	return sum_ns;
 }
 
-/* The function that took most, of those that come again; in all of them how
+/* The function that took most, of those that are wanted; in all of them how
  * many compilations there were, and of how many functions. */
 static size_t most_of(const struct compilations *all, int64_t *times,
 		      size_t *functions)
@@ -181,7 +191,7 @@ static size_t most_of(const struct compilations *all, int64_t *times,
 	for (size_t at = 0; at < all->functions.count; at++) {
 		const struct compiled *one = key_table_row(&all->functions, at);
 
-		if (!comes_again(all, one))
+		if (!is_wanted(all, one))
 			continue;
 		*times += one->count;
 		(*functions)++;
@@ -218,7 +228,34 @@ static void tell(const struct compilations *all, size_t most, size_t functions,
 		say(&finding->next,
 		    "keep shapes and Python's values the same, or compile with "
 		    "dynamic=True; TORCH_LOGS=recompiles says what differs.");
-	say_place(all->facts, finding, one->longest_at_ns, TIMELINE_NONE,
+	say_place(all->facts, finding, one->longest_at_ns, one->longest_lane,
+		  one->longest);
+}
+
+static void tell_once(const struct compilations *all, size_t most,
+		      size_t functions, struct finding *finding)
+{
+	const struct compiled *one = key_table_row(&all->functions, most);
+	const struct short_name name =
+		short_name(key_table_key(&all->functions, most, NULL));
+	const struct quantity sum = quantity_time(finding->saved_ns);
+
+	if (functions > 1)
+		say(&finding->figure,
+		    "%s are spent compiling %zu functions, most of all %s: %s",
+		    sum.text, functions, name.text,
+		    quantity_time((double)one->ns).text);
+	else
+		say(&finding->figure, "%s are spent compiling %s", sum.text,
+		    name.text);
+	say(&finding->threshold, "%.0f %% of the time", 100 * COMPILING_MIN);
+	say(&finding->next,
+	    "judge a longer run, or its steps alone (traceprof_step() in the "
+	    "loop marks them)%s.",
+	    one->is_jax ? "; JAX_COMPILATION_CACHE_DIR keeps what is compiled "
+			  "for the next run"
+			: "");
+	say_place(all->facts, finding, one->longest_at_ns, one->longest_lane,
 		  one->longest);
 }
 
@@ -259,6 +296,35 @@ bool rule_compiled_again(const struct verdict_facts *facts,
 	}
 	if (functions && is_worth_of_all(facts, finding->saved_ns))
 		tell(&all, most, functions, finding);
+	else
+		functions = 0;
+	free(all.periods);
+	key_table_free(&all.functions);
+	return functions > 0;
+}
+
+/* What a short run does before it works. */
+bool rule_compiling(const struct verdict_facts *facts, struct finding *finding)
+{
+	struct compilations all = {
+		.facts = facts,
+		.functions.row_bytes = sizeof(struct compiled),
+		.least = COMPILED_MIN,
+		.is_rest = true,
+	};
+	size_t functions, most;
+	int64_t times;
+
+	if (facts->split.has_steps || timeline_is_part(facts->timeline))
+		return false;
+	each(&all, count);
+	most = most_of(&all, &times, &functions);
+	if (functions) {
+		each(&all, collect);
+		finding->saved_ns = (double)covered_ns(&all);
+	}
+	if (functions && is_worth(facts, finding->saved_ns, COMPILING_MIN))
+		tell_once(&all, most, functions, finding);
 	else
 		functions = 0;
 	free(all.periods);

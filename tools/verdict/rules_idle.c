@@ -355,10 +355,12 @@ static void say_loader(const struct verdict_facts *facts,
 
 	if (by_workers) {
 		say(&finding->next,
-		    "TRACEPROF_CHILDREN=all TRACEPROF_SAMPLE=499 writes traces "
-		    "of the workers, which name the line; load ahead: more "
-		    "workers (num_workers, prefetch_factor), cheaper decoding, "
-		    "or a faster disk.");
+		    "%s name the line; load ahead: more workers (num_workers, "
+		    "prefetch_factor), cheaper decoding, or a faster disk.",
+		    facts->metadata->has_children && facts->metadata->sample > 0
+			    ? "the workers' traces"
+			    : "TRACEPROF_CHILDREN=all TRACEPROF_SAMPLE=499 "
+			      "writes traces of the workers, which");
 		return;
 	}
 	say(&finding->next,

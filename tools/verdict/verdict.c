@@ -27,6 +27,7 @@ const struct rule verdict_rules[] = {
 	{"short-operators", rule_short_operators, false, false},
 	{"python", rule_python, false, false},
 	{"compiled-again", rule_compiled_again, false, true},
+	{"compiling", rule_compiling, true, false},
 	{"small-copies", rule_small_copies, false, false},
 	{"small-kernels", rule_small_kernels, false, false},
 	{"idle-alloc", rule_idle_alloc, false, false},
