@@ -256,6 +256,16 @@ def test_loops_that_no_name_tells():
     expect("90 x restarts" in said, said)
 
 
+def test_a_few_turns_and_no_step():
+    """A short run that has turns says what sets a step; one without turns is silent."""
+    program = compile_program("sweeps.c", "-O2", "-fopenmp")
+    for steps, is_said in (("8", True), ("1", False)):
+        run = same(program, steps)
+        expect_equal(run.trace.steps(), [], f"steps of {steps}")
+        expect_equal(any("no step found; TRACEPROF_STEP=omp:sweep (39 steps) or" in line
+                         for line in run.own_lines), is_said, run.stderr)
+
+
 def test_one_region_and_nothing_else():
     """How many of them are a step the program alone knows: the line says how to say it."""
     program = compile_program("sweeps.c", "-O2", "-fopenmp")
