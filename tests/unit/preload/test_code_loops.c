@@ -412,8 +412,8 @@ static void test_a_switch(void **unused)
 	expect_told(with_switch, wanted, 3);
 }
 
-/* As where it is known how the first turn goes: in the part that some turns have,
- * too.  But a jump into the inner loop makes of both what can't be told. */
+/* As where it is known how the first turn goes: in what some turns have,
+ * too.  But a jump into the inner loop makes both such as can't be told. */
 __attribute__((noinline, optimize("O0"))) static int from_the_middle(void)
 {
 	int i = 0;
