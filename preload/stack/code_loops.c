@@ -9,6 +9,8 @@
 /* A function and the parts of it that lie elsewhere; the functions that it ends
  * by a jump to are taken for such, too. */
 #define RANGES_MAX	 8u
+/* A loop that is entered in more places isn't looked at. */
+#define ENTRIES_MAX	 4u
 
 enum mark {
 	IN_SET = 1, /* is looked at */
@@ -16,6 +18,8 @@ enum mark {
 	BEFORE = 4, /* can reach it */
 	LIVE = 8,   /* is no filling between two jumps */
 	PAST = 16,  /* can be reached without the call */
+	ENTRY = 32, /* of the loop, from outside */
+	OUTER = 64, /* is in the loop that is looked at */
 };
 
 #define NOWHERE UINT32_MAX
@@ -243,11 +247,14 @@ static bool is_in_loop(uint32_t i)
 	return (graph.marks[i] & (AFTER | BEFORE)) == (AFTER | BEFORE);
 }
 
-/* The one instruction of the loop that is reached from outside of it. */
-static uint32_t entry(void)
+/* The instructions of the loop that are reached from outside of it; 0 there are
+ * too many. */
+static uint32_t find_entries(uint32_t *found)
 {
-	uint32_t found = NOWHERE;
+	uint32_t count = 0;
 
+	for (uint32_t i = 0; i < graph.count; i++)
+		graph.marks[i] &= (uint8_t)~ENTRY;
 	for (uint32_t i = 0; i < graph.count; i++) {
 		const uint32_t next[] = {goes_on(i) ? i + 1 : NOWHERE,
 					 graph.target[i]};
@@ -256,15 +263,62 @@ static uint32_t entry(void)
 			continue;
 		for (unsigned int n = 0; n < 2; n++) {
 			if (next[n] == NOWHERE || !is_in_loop(next[n]) ||
-			    next[n] == found)
+			    graph.marks[next[n]] & ENTRY)
 				continue;
-			if (found != NOWHERE)
-				return NOWHERE;
-			found = next[n];
+			if (count == ENTRIES_MAX)
+				return 0;
+			graph.marks[next[n]] |= ENTRY;
+			found[count++] = next[n];
 		}
 	}
 	/* The function begins with it. */
-	return found == NOWHERE && is_in_loop(0) ? 0 : found;
+	if (!count && is_in_loop(0)) {
+		graph.marks[0] |= ENTRY;
+		found[count++] = 0;
+	}
+	return count;
+}
+
+/* Does a turn of the loop lead from one entry back to it without another? */
+static bool turns_without(uint32_t without, uint32_t from)
+{
+	for (uint32_t i = 0; i < graph.count; i++)
+		graph.marks[i] =
+			(uint8_t)((graph.marks[i] & (LIVE | ENTRY | OUTER)) |
+				  (graph.marks[i] & OUTER && i != without
+					   ? IN_SET
+					   : 0));
+	flood(from, AFTER);
+	return graph.marks[from] & AFTER;
+}
+
+/* The entry by which each turn comes that comes by any of them; NOWHERE there
+ * is none.  Where the compiler knows how the first turn goes it enters the loop
+ * in the middle. */
+static uint32_t main_entry(const uint32_t *entries, uint32_t count)
+{
+	uint32_t found = count ? entries[0] : NOWHERE;
+
+	if (count < 2)
+		return found;
+	for (uint32_t i = 0; i < graph.count; i++)
+		graph.marks[i] |= is_in_loop(i) ? OUTER : 0;
+	found = NOWHERE;
+	for (uint32_t n = 0; n < count && found == NOWHERE; n++) {
+		uint32_t others = 0;
+
+		for (uint32_t o = 0; o < count; o++)
+			others +=
+				o != n && turns_without(entries[n], entries[o]);
+		if (!others)
+			found = entries[n];
+	}
+	for (uint32_t i = 0; i < graph.count; i++)
+		graph.marks[i] = (uint8_t)((graph.marks[i] & (LIVE | ENTRY)) |
+					   (graph.marks[i] & OUTER
+						    ? IN_SET | AFTER | BEFORE
+						    : 0));
+	return found;
 }
 
 static void push_past(uint32_t i, uint32_t call, bool is_in, uint32_t *depth)
@@ -334,7 +388,7 @@ static bool is_pad(uint32_t i)
 
 /* What exceptions come back to leads to the call, and not from within its
  * outermost loop into the middle of that. */
-static bool is_after_pad(uint32_t call, uint32_t first)
+static bool is_after_pad(uint32_t call)
 {
 	for (uint32_t i = 0; i < graph.count; i++) {
 		const uint32_t next[] = {goes_on(i) ? i + 1 : NOWHERE,
@@ -345,7 +399,8 @@ static bool is_after_pad(uint32_t call, uint32_t first)
 		for (unsigned int n = 0; n < 2; n++) {
 			if (next[n] != NOWHERE && !is_pad(next[n]) &&
 			    graph.marks[next[n]] & BEFORE &&
-			    (next[n] == first || !is_in_loop(next[n])))
+			    (graph.marks[next[n]] & ENTRY ||
+			     !is_in_loop(next[n])))
 				return true;
 		}
 	}
@@ -363,22 +418,23 @@ static bool begins_bare(code_find_range *find)
 static bool count_loops(uint32_t call, code_find_range *find,
 			struct code_loops *loops)
 {
-	uint32_t first;
+	uint32_t entries[ENTRIES_MAX], count, first;
 
 	mark_live(find);
 	for (;;) {
 		if (!flood(call, AFTER))
 			return false;
 		mark_before(call);
-		first = is_in_loop(call) ? entry() : NOWHERE;
+		count = is_in_loop(call) ? find_entries(entries) : 0;
 		if (!loops->count)
-			loops->may_be_more = is_after_pad(call, first);
+			loops->may_be_more = is_after_pad(call);
 		if (!is_in_loop(call)) {
 			if (!loops->count)
 				loops->is_always = begins_bare(find) &&
 						   !goes_past(0, call, false);
 			return true;
 		}
+		first = main_entry(entries, count);
 		if (first == NOWHERE)
 			return false;
 		loops->is_always = !goes_past(first, call, true);

@@ -10,7 +10,8 @@
  *
  * Parts of the function that the compiler put elsewhere are read, too.  It
  * answers or refuses: a switch's jump in a loop around the call, a loop that is
- * entered in several places, code that isn't known.  The main thread alone.
+ * entered in several places of which none is passed by all turns, code that
+ * isn't known.  The main thread alone.
  */
 #ifndef PRELOAD_CODE_LOOPS_H
 #define PRELOAD_CODE_LOOPS_H

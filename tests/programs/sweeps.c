@@ -9,7 +9,9 @@
  *	jacobi	25 time steps of 12 sweeps
  *	until	25 time steps of as many sweeps as each needs
  *	mixed	300 calls from three places, in no order
+ *	N	N time steps of 4 to 6 sweeps
  */
+#include <stdlib.h>
 #include <string.h>
 
 #define N 2000
@@ -71,6 +73,17 @@ static void mixed(void)
 	}
 }
 
+static void few(int steps)
+{
+	for (int step = 0; step < steps; step++) {
+		u[step] += 1;
+		for (int k = 0; k < 4 + step % 3; k++) {
+			sweep(u, v);
+			memcpy(u, v, sizeof(u));
+		}
+	}
+}
+
 int main(int argc, char **argv)
 {
 	const char *what = argc > 1 ? argv[1] : "";
@@ -82,6 +95,8 @@ int main(int argc, char **argv)
 		to_fro();
 	else if (!strcmp(what, "mixed"))
 		mixed();
+	else if (atoi(what) > 0)
+		few(atoi(what));
 	else
 		jacobi(!strcmp(what, "until"));
 	return u[1] > 1e9;

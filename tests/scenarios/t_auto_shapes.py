@@ -245,6 +245,18 @@ def test_two_optimizers_of_one_class_are_in_doubt():
     expect_equal(len(run.trace.steps()), 60, "steps that a pattern of ranges tells")
 
 
+def test_two_classes_of_optimizers_in_turn():
+    """A network and what judges it: each batch ends with the second one's step."""
+    program = compile_program("../steps/optimizer.c", "-fopenmp", "-lm", name="optimizer")
+    for passes in ("1", "2"):
+        run = same(program, "rivals", passes)
+        expect_equal(len(run.trace.steps()), 60, f"steps after {passes} passes")
+        expect('step = range "Optimizer.step#Adam.step"' in run.stderr, run.stderr)
+    run = same(program, "rivals", env=SCHEDULE)
+    expect_equal([trace.steps() for trace in run.traces], [[3, 4]], "window")
+    expect_equal(len(run.trace.regions("forward")), 12, "passes of two batches")
+
+
 def test_loops_that_no_name_tells():
     """Restarts or the iterations in them: all regions are one function's."""
     program = compile_program("../steps/visitors.c", "-O2", "-fopenmp", "-lm",
@@ -254,6 +266,16 @@ def test_loops_that_no_name_tells():
     expect("`traceprof steps` (a loop of 90 turns)" in line, line)
     said = command("steps", run.trace.path).stdout
     expect("90 x restarts" in said, said)
+
+
+def test_a_few_turns_and_no_step():
+    """A short run that has turns says what sets a step; one without turns is silent."""
+    program = compile_program("sweeps.c", "-O2", "-fopenmp")
+    for steps, is_said in (("8", True), ("1", False)):
+        run = same(program, steps)
+        expect_equal(run.trace.steps(), [], f"steps of {steps}")
+        expect_equal(any("no step found; TRACEPROF_STEP=omp:sweep (39 steps) or" in line
+                         for line in run.own_lines), is_said, run.stderr)
 
 
 def test_one_region_and_nothing_else():

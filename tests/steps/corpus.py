@@ -39,6 +39,7 @@ import visitors
 import wanderers
 from drifters import drifters
 from prepared import files, write
+from roamers import roamers
 from rovers import rovers
 
 HERE = os.path.dirname(os.path.abspath(__file__))
@@ -582,7 +583,7 @@ def programs(python):
                    lambda folder, name=name, source=source:
                    kernels(name, folder, source))
     for source, known in (GUESTS | TRAVELLERS | newcomers.PROGRAMS | nomads.PROGRAMS
-                          | drifters.PROGRAMS | rovers.PROGRAMS
+                          | drifters.PROGRAMS | rovers.PROGRAMS | roamers.PROGRAMS
                           | {"visitors.c": VISITORS}).items():
         for name, steps in known.items():
             yield (f"{source} {name}", lambda: True, steps,
@@ -591,7 +592,8 @@ def programs(python):
                                         | guests.PYTHON | visitors.PYTHON | travellers.PYTHON
                                         | wanderers.PYTHON | newcomers.PYTHON | nomads.PYTHON
                                         | settlers.PYTHON | pilgrims.PYTHON
-                                        | drifters.PYTHON | rovers.PYTHON).items():
+                                        | drifters.PYTHON | rovers.PYTHON
+                                        | roamers.PYTHON).items():
         yield (name, lambda module=module: has_module(python, module), steps,
                lambda _, text=text: [python, "-c", text])
     for name, (command, steps, prepare) in (OTHERS | UNSEEN_OTHERS | strangers.OTHERS

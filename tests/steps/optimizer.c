@@ -5,12 +5,16 @@
  *
  *	optimizer [KINDS [OFTEN [EPOCHS]]]
  *	optimizer twins
+ *	optimizer rivals [PASSES]
  *
  * KINDS: optimizers that step in each batch, 1 unless it is given.  OFTEN: 0
  * for one that steps after each second batch.
  *
  * twins: two of one class, which step once in each of 60 batches, after a pass
  * and after two; all from one loop, as an interpreter's.
+ *
+ * rivals: two classes, each of which steps once in each of 60 batches, the one
+ * after a pass and the other after so many, 1 unless it is given.
  */
 #define N 4096
 #include "programs.h"
@@ -49,10 +53,26 @@ static int twins(void)
 	return 0;
 }
 
+static int rivals(int passes)
+{
+	for (int batch = 0; batch < 60; batch++) {
+		for (int i = 0; i < passes + 1; i++) {
+			pass();
+			if (!i)
+				step("Optimizer.step#RMSprop.step");
+		}
+		step("Optimizer.step#Adam.step");
+	}
+	printf("%g\n", x[0]);
+	return 0;
+}
+
 int main(int argc, char **argv)
 {
 	if (argc > 1 && !strcmp(argv[1], "twins"))
 		return twins();
+	if (argc > 1 && !strcmp(argv[1], "rivals"))
+		return rivals(argc > 2 ? atoi(argv[2]) : 1);
 
 	const int kinds = argc > 1 ? atoi(argv[1]) : 1;
 	const int often = argc > 2 ? atoi(argv[2]) : 1;

@@ -64,7 +64,7 @@ for k in range(60):
     i.add(x[k * 100:k * 100 + 100])
     i.search(x[:500], 5)
 """),
-    "implicit, BM25 neighbours": ("implicit", 25, """
+    "implicit, BM25 neighbours": ("implicit", (25, 100), """
 import implicit, scipy.sparse
 m = scipy.sparse.random(1500, 800, 0.03, format="csr", random_state=0)
 for k in range(25):

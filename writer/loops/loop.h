@@ -15,9 +15,11 @@ struct loop_mark {
 	uint64_t id;	/* of the site, any number */
 	uint64_t ticks; /* when it was hit; never less than the one before */
 	uint64_t end_ticks;
-	uint64_t note;	     /* for those who keep marks, not for the search */
-	uint8_t team;	     /* a region's: 1, or 2 and more; 0 unknown */
-	bool is_in_team : 1; /* begun by a member of a team of several */
+	uint64_t note;	       /* for those who keep marks; but of a region its
+				upper half says how far from its site the
+				function is that the compiler outlined */
+	uint8_t team;	       /* a region's: 1, or 2 and more; 0 unknown */
+	bool is_in_team : 1;   /* begun by a member of a team of several */
 	bool is_step_like : 1; /* a range that is called so */
 	bool is_copy : 1;      /* a call that copies, and is no memset */
 	bool is_graph : 1;     /* a call that launches a graph: `caller` says
@@ -29,6 +31,14 @@ struct loop_mark {
 	uint8_t within; /* ... the one around that, 0 none, or unknown, */
 	uint8_t depth;	/* ... how many there are, and 1; 0 unknown */
 };
+
+/* What a region runs: copies of its call have the same.  Its site where that
+ * isn't known, and of all others. */
+static inline uint64_t loop_mark_function(const struct loop_mark *mark)
+{
+	return search_region_code(mark->id) +
+	       (uint64_t)(int32_t)(mark->note >> 32);
+}
 
 /* What lies in a team is forgotten; how many are left. */
 static inline size_t loop_leave_teams(struct loop_mark *marks, size_t count)

@@ -232,14 +232,15 @@ static bool is_of_ones(const struct loop_groups *groups,
 	return has_several && in_turns * SHARED_OF <= turns;
 }
 
-/* All of a turn is one region, from several places. */
+/* All of a turn is one region, from several places, or where the compiler made
+ * several calls of one (a short loop that it unrolled). */
 static bool is_one_region(const struct loop_groups *groups,
 			  const struct loop_level *step)
 {
-	const uint64_t code = search_region_code(groups->marks[step->first].id);
+	const uint64_t one = loop_mark_function(&groups->marks[step->first]);
 
 	for (size_t i = step->first; i < step->first + step->length; i++) {
-		if (search_region_code(groups->marks[i].id) != code)
+		if (loop_mark_function(&groups->marks[i]) != one)
 			return false;
 	}
 	return true;

@@ -11,8 +11,6 @@
 #define ASKED_BESIDES 2u
 /* Loops around each other: at most. */
 #define NESTED_MOST   16u
-/* As marks have it. */
-#define DEPTH_OF_NONE 1u
 
 static size_t slots_for(size_t count)
 {
@@ -48,7 +46,7 @@ static void lay_out(struct loop_groups *groups, void *room)
  * the others. */
 static void add_code(struct loop_code *code, const struct loop_mark *mark)
 {
-	if (mark->depth == DEPTH_OF_NONE)
+	if (mark->depth == LOOP_DEPTH_NONE)
 		return;
 	code->hits++;
 	if (!mark->caller)
@@ -73,7 +71,7 @@ static void add_code(struct loop_code *code, const struct loop_mark *mark)
  * one away. */
 static void vote(struct loop_code *code, const struct loop_mark *mark)
 {
-	if (mark->depth == DEPTH_OF_NONE || !mark->caller)
+	if (mark->depth == LOOP_DEPTH_NONE || !mark->caller)
 		return;
 	if (!code->placed) {
 		code->place = mark->caller;
@@ -94,7 +92,7 @@ static void count_places(struct loop_groups *groups)
 		const struct loop_mark *mark = &groups->marks[i];
 		const uint32_t site = groups->site[i];
 
-		if (site < LOOP_SITES_MAX && mark->depth != DEPTH_OF_NONE &&
+		if (site < LOOP_SITES_MAX && mark->depth != LOOP_DEPTH_NONE &&
 		    mark->caller)
 			groups->code[site].placed +=
 				mark->caller == groups->code[site].place;

@@ -10,7 +10,10 @@
 #include "writer/loops/loop.h"
 
 /* Sites that are told apart, in the order in which they first came. */
-#define LOOP_SITES_MAX 1024u
+#define LOOP_SITES_MAX	1024u
+
+/* A mark's depth that is in no loop. */
+#define LOOP_DEPTH_NONE 1u
 
 /* What all marks of a site tell of the code around it. */
 struct loop_code {

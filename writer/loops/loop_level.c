@@ -434,6 +434,28 @@ bool loop_candidate_examine(const struct loop_groups *groups, size_t group,
 	return is_proved(groups, hits, told, is_strict, candidate);
 }
 
+void loop_level_count(const struct loop_groups *groups,
+		      struct loop_level *level)
+{
+	const struct loop_mark *marks = groups->marks;
+	bool is_in_loop = false;
+
+	level->turns = 0;
+	for (size_t i = level->first; i < groups->count; i++) {
+		if (!loop_level_is_hit(level, marks, i))
+			continue;
+		if (!is_in_loop && marks[i].depth > LOOP_DEPTH_NONE &&
+		    level->turns && level->turns < LOOP_HITS_LEAST) {
+			level->begin = level->last + 1;
+			level->first = i;
+			level->turns = 0;
+		}
+		is_in_loop |= marks[i].depth != LOOP_DEPTH_NONE;
+		level->turns++;
+		level->last = i;
+	}
+}
+
 uint64_t loop_level_next(const struct loop_mark *marks,
 			 const struct loop_level *level)
 {

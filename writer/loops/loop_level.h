@@ -98,4 +98,9 @@ bool loop_candidate_examine(const struct loop_groups *groups, size_t group,
 			    struct loop_scratch *scratch,
 			    struct loop_candidate *candidate);
 
+/* Counts the turns anew: those after a long pause are turns, too, but a call in
+ * no loop before one in a loop is none. */
+void loop_level_count(const struct loop_groups *groups,
+		      struct loop_level *level);
+
 #endif

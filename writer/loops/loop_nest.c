@@ -347,28 +347,15 @@ static const struct loop_candidate *best_marker(const struct finder *finder,
 	return best;
 }
 
-/* Turns after a long pause are turns too. */
-static void count_all(const struct loop_groups *groups,
-		      struct loop_level *level)
-{
-	level->turns = 0;
-	for (size_t i = level->first; i < groups->count; i++) {
-		if (!loop_level_is_hit(level, groups->marks, i))
-			continue;
-		level->turns++;
-		level->last = i;
-	}
-}
-
 static struct loop_level level_of(struct finder *finder,
 				  const struct loop_candidate *candidate)
 {
 	const struct loop_mark *marks = finder->groups.marks;
 	struct loop_level level = best_marker(finder, candidate)->level;
 
-	count_all(&finder->groups, &level);
+	loop_level_count(&finder->groups, &level);
 	level.next = loop_level_next(marks, &level);
-	level.begin = loop_level_begin(&level, marks, level.first, 0);
+	level.begin = loop_level_begin(&level, marks, level.first, level.begin);
 	return level;
 }
 

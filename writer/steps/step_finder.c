@@ -18,7 +18,7 @@
 #define TURNS_CERTAIN 64u
 #define TURNS_ALONE   4096u
 #define TURNS_SOON    16u
-/* A run of fewer marks has no step to speak of. */
+/* Of fewer marks a site tells of a loop if it came as often as a step does. */
 #define MARKS_SPOKEN  200u
 
 void step_finder_make(struct writer_state *state)
@@ -405,13 +405,22 @@ static struct step_marks *largest(struct step_finder *finder)
 	return best;
 }
 
+/* A run of a few regions is asked for no step: nothing in it is a loop's. */
+static bool has_turns(const struct step_marks *stream)
+{
+	struct loop_level site;
+
+	return stream && (stream->count >= MARKS_SPOKEN ||
+			  (step_marks_frequent(stream, &site, 1) &&
+			   site.turns >= LOOP_HITS_LEAST));
+}
+
 void step_tell_none(struct writer_state *state, const char *what)
 {
 	struct step_marks *stream = largest(state->finder);
 	char setting[400];
 
-	if (step_search_of(state)->is_whole &&
-	    step_most_marks(state->finder) < MARKS_SPOKEN)
+	if (step_search_of(state)->is_whole && !has_turns(stream))
 		return;
 	step_look_for_setting(state, stream, setting, sizeof(setting));
 	step_say_none(state, stream, setting, what);

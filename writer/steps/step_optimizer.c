@@ -278,6 +278,53 @@ static bool is_part_of_round(const struct step_marks *ranges,
 	       covers(ranges, kind, stream);
 }
 
+/* Each of several classes steps once before the first of them is back, always:
+ * the one that is the last of a round; 0 they don't. */
+static size_t count_rounds(const struct step_marks *ranges,
+			   const struct kinds *kinds, uint64_t ticks,
+			   struct kind *last)
+{
+	const struct loop_mark *marks = step_marks(ranges);
+	uint64_t order[KINDS_MOST];
+	size_t steps = 0;
+
+	for (size_t i = 0; i < ranges->count; i++) {
+		const struct kind *kind = NULL;
+
+		for (size_t k = 0; k < kinds->count && !kind; k++) {
+			if (kinds->kind[k].id == marks[i].id)
+				kind = &kinds->kind[k];
+		}
+		if (!kind || marks[i].end_ticks > ticks)
+			continue;
+		if (steps < kinds->count) {
+			if (kind->first != i)
+				return 0;
+			order[steps] = kind->id;
+			*last = *kind;
+		} else if (order[steps % kinds->count] != kind->id) {
+			return 0;
+		}
+		steps++;
+	}
+	return kinds->count > 1 && steps == kinds->steps ? steps / kinds->count
+							 : 0;
+}
+
+/* The same where the level is a part of the round: what one of them learns
+ * from, and what the other does. */
+static bool is_round_of_classes(const struct step_marks *ranges,
+				const struct kinds *kinds, uint64_t ticks,
+				const struct step_marks *stream, size_t turns,
+				struct kind *last)
+{
+	const size_t rounds = count_rounds(ranges, kinds, ticks, last);
+
+	return rounds >= STEPS_LEAST && stream != ranges &&
+	       turns > rounds + rounds / 20 + MISSING_MOST &&
+	       covers(ranges, last, stream);
+}
+
 /* --- the level that ends with an optimizer's step ------------------------- */
 
 static bool is_more(const void *a, const void *b, const void *arg)
@@ -430,7 +477,10 @@ enum step_optimizer step_optimizer_find(struct writer_state *state,
 	if (kinds.steps < STEPS_LEAST || kinds.is_alike)
 		return OPTIMIZER_NONE;
 	of_most = count_turns(ranges, &most, *stream, ticks);
-	if (is_part_of_round(ranges, &most, &of_most, *stream, turns)) {
+	if (is_round_of_classes(ranges, &kinds, ticks, *stream, turns,
+				&found)) {
+		every = 1;
+	} else if (is_part_of_round(ranges, &most, &of_most, *stream, turns)) {
 		found = most;
 		every = of_most.lines;
 	} else if (turns + turns / 20 + MISSING_MOST >= most.steps &&
@@ -474,7 +524,9 @@ struct step_marks *step_optimizer_alone(struct writer_state *state,
 	if (!ranges)
 		return NULL;
 	most = count_steps(state->session, ranges, UINT64_MAX, &kinds);
-	if (kinds.steps != most.steps || most.steps < STEPS_LEAST)
+	if (most.steps < STEPS_LEAST ||
+	    (kinds.count > 1 &&
+	     !count_rounds(ranges, &kinds, UINT64_MAX, &most)))
 		return NULL;
 	work = work_of(finder, ranges);
 	turns = count_turns(ranges, &most, work, UINT64_MAX);

@@ -412,6 +412,62 @@ static void test_a_switch(void **unused)
 	expect_told(with_switch, wanted, 3);
 }
 
+/* As where it is known how the first turn goes: in what some turns have,
+ * too.  But a jump into the inner loop makes both such as can't be told. */
+__attribute__((noinline, optimize("O0"))) static int from_the_middle(void)
+{
+	int i = 0;
+
+	if (!odd)
+		goto at_times;
+	if (odd == 2)
+		goto middle;
+	for (; i < turns; i++) {
+		here(0);
+		if (i == odd + 2) {
+		at_times:
+			here(4);
+		}
+	middle:
+		for (int k = 0; k < turns; k++)
+			here(1);
+		here(2);
+		if (i == 1)
+			here(3);
+	}
+	return 0;
+}
+
+__attribute__((noinline, optimize("O0"))) static int into_the_inner(void)
+{
+	int i = 0, k = 0;
+
+	if (!odd)
+		goto inner;
+	for (; i < turns; i++) {
+		here(0);
+		for (k = 0; k < turns; k++) {
+			odd = 0;
+		inner:
+			here(1);
+		}
+	}
+	return 0;
+}
+
+static void test_a_loop_that_is_entered_in_the_middle(void **unused)
+{
+	static const int wanted[] = {1, 2, 1, 1, 1};
+	static const int inner[] = {-1, -1};
+
+	(void)unused;
+	odd = 0;
+	expect_told(from_the_middle, wanted, 5);
+	assert_true(always[0] && always[1] && always[2]);
+	assert_false(always[3] || always[4]);
+	expect_told(into_the_inner, inner, 2);
+}
+
 static void test_no_function(void **unused)
 {
 	struct code_loops loops;
@@ -435,6 +491,7 @@ int main(void)
 		cmocka_unit_test(test_a_function_that_calls_itself),
 		cmocka_unit_test(test_what_never_comes_back),
 		cmocka_unit_test(test_a_switch),
+		cmocka_unit_test(test_a_loop_that_is_entered_in_the_middle),
 		cmocka_unit_test(test_no_function),
 	};
 

@@ -2,9 +2,10 @@
 /*
  * test_loop_midst.c - what some turns have in several places is done by them:
  * the turns are the step, however much that is, and wherever the run ends.
- * What is no step: a marker that some turns lack, and parts too small for a
- * team.
+ * What is no step: a marker that some turns lack, parts too small for a team,
+ * copies of one call, and what lies before the loop.
  */
+#include "writer/loops/loop_groups.h"
 #include "tests/unit/loop_marks.h"
 
 static int set_up(void **state)
@@ -180,6 +181,59 @@ static void test_teams_in_each_turn(void **unused)
 	assert_int_equal(steps(), 67);
 }
 
+/* In so many loops by the code; what runs stands so far from the call. */
+static void hit_in(uint64_t id, uint16_t loop, uint8_t loops, int32_t distance)
+{
+	hit(id);
+	marks[count - 1].caller = (uint16_t)(id % 100 + 1);
+	marks[count - 1].loop = loop;
+	marks[count - 1].depth = (uint8_t)(LOOP_DEPTH_NONE + loops);
+	marks[count - 1].note = (uint64_t)(uint32_t)distance << 32;
+}
+
+/* Sweeps of six chains, each by two colours, of which the compiler made two
+ * calls: what turns six times in a sweep, or is one. */
+static void test_a_call_that_was_copied(void **state)
+{
+	(void)state;
+	for (size_t chain = 0; chain < 1260; chain++) {
+		hit_in(1000, 1, 2, -500);
+		hit_in(1040, 1, 2, -540);
+	}
+	assert_int_equal(steps(), 0);
+	/* One finds the nearest unit, the other moves it. */
+	count = 0;
+	for (size_t sample = 0; sample < 600; sample++) {
+		hit_in(1000, 1, 2, -500);
+		hit_in(1040, 1, 2, -340);
+	}
+	assert_int_equal(steps(), 600);
+}
+
+/* What the loop does comes once or twice before it, too. */
+static void expect_after(size_t before, uint8_t loops)
+{
+	struct loop_nest nest;
+
+	count = 0;
+	for (size_t turn = 0; turn < before + 64; turn++) {
+		hit_in(1001, 1, turn < before ? loops : 1, 0);
+		hit_in(1002, 1, turn < before ? loops : 1, 0);
+	}
+	assert_int_equal(find(&nest), 0);
+	assert_int_equal(nest.level[nest.step].turns, loops ? before + 64 : 64);
+	assert_int_equal(nest.level[nest.step].begin, loops ? 0 : 2 * before);
+}
+
+static void test_what_comes_before_the_loop(void **state)
+{
+	(void)state;
+	expect_after(0, 1);
+	expect_after(1, 1);
+	expect_after(1, 0);
+	expect_after(2, 0);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -191,6 +245,8 @@ int main(void)
 		cmocka_unit_test_setup(test_what_is_too_small_for_a_team,
 				       set_up),
 		cmocka_unit_test_setup(test_teams_in_each_turn, set_up),
+		cmocka_unit_test_setup(test_a_call_that_was_copied, set_up),
+		cmocka_unit_test_setup(test_what_comes_before_the_loop, set_up),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
