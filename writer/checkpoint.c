@@ -34,7 +34,7 @@ bool checkpoint_is_urgent(struct writer_state *state)
 	    state->text_at_checkpoint + TEXT_BYTES)
 		return true;
 	/* Chunks and records wait for us, and the pool runs low. */
-	if (state->retired > RETIRED_MOST)
+	if (state->retired - state->retired_kept > RETIRED_MOST)
 		return true;
 	return waiting && pool_room(state->session) < waiting + ROOM_CHUNKS;
 }
@@ -146,7 +146,6 @@ static void give_back(struct writer_state *state)
 	if (!state->spool.chunks)
 		spool_empty(&state->spool);
 	state->spent.count = 0;
-	state->retired = 0;
 	for (struct ring_reader *t = state->readers; t; t = t->older) {
 		if (!t->is_ending)
 			continue;
@@ -158,7 +157,9 @@ static void give_back(struct writer_state *state)
 		/* RELEASE pairs with ACQUIRE in claim_free(): our reads of
 		 * the old owner's record are done. */
 		store_release(&t->thread->state, THREAD_FREE);
+		state->retired -= state->retired > 0;
 	}
+	state->retired_kept = state->retired;
 }
 
 int checkpoint_make(struct writer_state *state)

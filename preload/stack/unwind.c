@@ -242,6 +242,7 @@ static bool load(void)
 	}
 	unwind.has_points = !unwind_calls_redirect(unwind.library);
 	unwind.lets_signals = !unwind_calls_keep_blocked(unwind.library);
+	unwind_calls_keep_maps(unwind.library);
 	walk_first();
 	if (!dlinfo(library, RTLD_DI_TLS_MODID, &unwind.tls_module) &&
 	    unwind.tls_module)

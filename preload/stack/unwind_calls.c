@@ -6,6 +6,7 @@
 #include "preload/process/hook_hide.h"
 #include <fcntl.h>
 #include <signal.h>
+#include <sys/mman.h>
 #include <sys/syscall.h>
 #include <sys/types.h>
 #include <unistd.h>
@@ -46,6 +47,47 @@ static int block_plainly(int how, const sigset_t *wanted, sigset_t *before)
 	return 0;
 }
 
+/* Its table of a thread's code addresses: 1 << 14 of 16 bytes, in 1.3 to 1.8.
+ * It writes all of it first. */
+#define TABLE_BYTES (256u << 10)
+#define KEPT_MOST   16u
+
+static _Atomic(void *) kept[KEPT_MOST];
+
+static void *map_again(void *at, size_t bytes, int rights, int flags, int fd,
+		       off_t from)
+{
+	void *table = NULL;
+
+	if (bytes == TABLE_BYTES && !at && flags & MAP_ANONYMOUS)
+		for (size_t i = 0; i < KEPT_MOST && !table; i++)
+			/* ACQUIRE pairs with RELEASE in unmap_later(): its
+			 * last owner is done with it. */
+			table = load_relaxed(&kept[i])
+					? atomic_exchange_explicit(
+						  &kept[i], NULL,
+						  memory_order_acquire)
+					: NULL;
+	return table ? table
+		     : (void *)syscall(SYS_mmap, at, bytes, rights, flags, fd,
+				       from);
+}
+
+static int unmap_later(void *at, size_t bytes)
+{
+	void *none;
+
+	for (size_t i = 0; bytes == TABLE_BYTES && i < KEPT_MOST; i++) {
+		none = NULL;
+		/* RELEASE pairs with ACQUIRE in map_again(). */
+		if (atomic_compare_exchange_strong_explicit(
+			    &kept[i], &none, at, memory_order_release,
+			    memory_order_relaxed))
+			return 0;
+	}
+	return (int)syscall(SYS_munmap, at, bytes);
+}
+
 union function {
 	int (*open)(const char *path, int flags);
 	int (*close)(int fd);
@@ -53,6 +95,9 @@ union function {
 	ssize_t (*write)(int fd, const void *bytes, size_t count);
 	int (*sync)(void *at, size_t bytes, int flags);
 	int (*block)(int how, const sigset_t *wanted, sigset_t *before);
+	void *(*map)(void *at, size_t bytes, int rights, int flags, int fd,
+		     off_t from);
+	int (*unmap)(void *at, size_t bytes);
 	void *any;
 };
 
@@ -83,4 +128,14 @@ COLD bool unwind_calls_keep_blocked(uintptr_t library)
 	const union function to = {.block = block_plainly};
 
 	return hook_redirect(library, "sigprocmask", to.any);
+}
+
+COLD void unwind_calls_keep_maps(uintptr_t library)
+{
+	const union function map = {.map = map_again};
+	const union function unmap = {.unmap = unmap_later};
+
+	/* One alone would give out what is in use. */
+	if (hook_redirect(library, "munmap", unmap.any))
+		hook_redirect(library, "mmap", map.any);
 }

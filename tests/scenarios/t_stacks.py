@@ -235,6 +235,14 @@ def test_all_at_once():
         same("storm", BLOCKS, 400, env=env)
 
 
+def test_short_threads_share_what_libunwind_keeps_for_one():
+    """Its table of 256 KiB for each thread: 64 pages that the kernel must clear."""
+    run = traced("threads_in_turn", 1000, env={"TRACEPROF_STACK": "heap",
+                                               "TRACEPROF_MALLOC": "all"})
+    expect_equal(run.status, 0, run.stderr)
+    expect(int(run.stdout) < 40, "pages that a thread touches first", run.stdout)
+
+
 def test_fork():
     env = HEAP | {"TRACEPROF_CHILDREN": "all"}
     run = same("alloc_sites", "fork", env=env)

@@ -11,6 +11,7 @@
 #include <cmocka.h>
 
 #define THREADS 3
+#define OVER	100
 
 static uint64_t plenty = UINT64_MAX;
 static uint64_t seed = 1;
@@ -233,12 +234,48 @@ static void who_waits_for_live_writing_is_not_packed(void **unused)
 	assert_true(relieved(ON_FULL_WAIT, ENCODE_LIVE, true) > 0);
 }
 
+/* More of them than may wait, each in a slice of the drain by itself. */
+static void threads_that_are_over_do_not_wait(void **state)
+{
+	struct writer_state writer_state;
+	struct thread *threads[OVER];
+	struct sample sample;
+
+	(void)state;
+	sample_begin(&sample);
+	sample.options.encode = ENCODE_LATE;
+	sample_session(&sample);
+	sample_window(&sample, 0);
+	assert_int_equal(pass_start(&writer_state, sample.session, true), 0);
+	writer_state.slice_ticks = 1;
+	for (uint32_t i = 0; i < OVER; i++) {
+		threads[i] = sample_thread(&sample, 100 + i);
+		sample_scope(&sample, threads[i], "life", 1000000 * i,
+			     1000000 * i + 10);
+		thread_self = threads[i];
+		thread_leave();
+		thread_self = NULL;
+	}
+	/* It sees them, draws what they had, gives them back. */
+	for (int i = 0; i < 3; i++)
+		pass_run(&writer_state);
+	for (uint32_t i = 0; i < OVER; i++)
+		assert_int_equal(load_relaxed(&threads[i]->state), THREAD_FREE);
+	assert_int_equal(
+		pass_finish(&writer_state, sample.zero + 1000000 * (OVER + 1)),
+		0);
+	pass_end(&writer_state);
+	assert_int_equal(sample_number(sample_text(&sample), "written"), OVER);
+	sample_end(&sample);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(groups),
 		cmocka_unit_test(nothing_is_lost_or_moved),
 		cmocka_unit_test(who_waits_for_live_writing_is_not_packed),
+		cmocka_unit_test(threads_that_are_over_do_not_wait),
 	};
 
 	return cmocka_run_group_tests_name("pack", tests, NULL, NULL);
