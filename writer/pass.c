@@ -201,8 +201,7 @@ static uint64_t scan_slice(struct writer_state *state, uint64_t until_ticks)
 
 static void count_retired(struct writer_state *state)
 {
-	state->retired = 0;
-	state->retired_kept = 0;
+	state->retired = state->retired_kept = 0;
 	for (struct ring_reader *t = state->readers; t; t = t->older) {
 		/* What a history holds back is not given back yet. */
 		state->retired +=

@@ -16,9 +16,9 @@
  * calls can't be changed, and a walk may be a point of cancellation. */
 bool unwind_calls_redirect(uintptr_t library);
 
-/* What it maps for a thread's first stack and unmaps as the thread ends, it gets
- * again for the next one: 64 pages to touch are most of what a short thread
- * costs. */
+/* What it maps for a thread's first stack and unmaps as the thread ends, it
+ * gets again for the next one: 64 pages to touch are most of what a short
+ * thread costs. */
 void unwind_calls_keep_maps(uintptr_t library);
 
 /* False: it would let signals come in the handler of samples. */
