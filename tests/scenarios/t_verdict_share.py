@@ -202,6 +202,19 @@ def test_the_first_finding_has_room():
         expect_equal(any(line.startswith("most work") for line in lines), has_names, lines)
 
 
+def test_a_finding_that_has_no_room_is_said_without_its_place():
+    """However narrow the terminal: it is what the verdict is for."""
+    busy = {"scheduled": {"ran_ns": 6 * 10**6, "waited_ns": 4 * 10**6}}
+    name = "enumerate(DataLoader)#_SingleProcessDataLoaderIter.__next__"
+    events = [event for at in range(10) for event in (
+        step_(at, at * 1000, 1000), slice_(name, at * 1000 + 10, 900, cat="user_annotation"))]
+    for columns, has_place in ((70, True), (30, False)):
+        said = command("report", "--verdict", made(events, busy),
+                       env={"COLUMNS": str(columns)}).stdout
+        expect("\n1. " in said and "Next:" in said, columns, said)
+        expect_equal("Worst:" in said.split("\n1. ")[1], has_place, said)
+
+
 def test_what_the_whole_run_counted_is_not_that_of_some_steps():
     """9 ms for all of 1 s are 0.9 % of it, and of each step."""
     ours = {"cost": {"hooks_ns": 9 * 10**6}, "heap": {"calls": 10**6, "bytes": 48 * 10**6}}

@@ -201,9 +201,10 @@ static unsigned int add_step(struct text_buffer *lines,
 
 static unsigned int add_finding(struct text_buffer *lines,
 				const struct verdict *verdict, size_t number,
-				unsigned int columns)
+				bool has_place, unsigned int columns)
 {
 	const struct finding *finding = &verdict->findings[number];
+	const char *place = has_place ? finding->place : NULL;
 	const double share = 100 * finding->share;
 	char saved[32] = "";
 
@@ -214,8 +215,7 @@ static unsigned int add_finding(struct text_buffer *lines,
 		number + !verdict_is_spoilt(verdict), saved,
 		finding->figure ? finding->figure : "", finding->rule->name,
 		finding->threshold ? finding->threshold : "",
-		finding->place ? " Worst: " : "",
-		finding->place ? finding->place : "", finding->place ? "." : "",
+		place ? " Worst: " : "", place ? place : "", place ? "." : "",
 		finding->next ? finding->next : "");
 }
 
@@ -617,7 +617,7 @@ static unsigned int add_fitting_head(struct text_buffer *text,
 
 	text_buffer_cut(text, 0);
 	least = first < verdict->count
-			? add_finding(text, verdict, first, columns) +
+			? add_finding(text, verdict, first, true, columns) +
 				  (first + 1 < verdict->count)
 			: 0;
 	do
@@ -626,33 +626,49 @@ static unsigned int add_fitting_head(struct text_buffer *text,
 	return used;
 }
 
+/* Those that have room in `lines`, and how many there are besides.  The first
+ * one has, at worst without its place. */
+static unsigned int add_findings(struct text_buffer *text,
+				 const struct verdict *verdict,
+				 unsigned int lines, unsigned int columns)
+{
+	const size_t first = verdict_is_spoilt(verdict);
+	unsigned int used = 0;
+	size_t at;
+
+	for (at = first; at < verdict->count; at++) {
+		const unsigned int last = at + 1 < verdict->count;
+		const size_t before = text->len;
+		unsigned int more =
+			add_finding(text, verdict, at, true, columns);
+
+		if (used + more + last > lines) {
+			text_buffer_cut(text, before);
+			if (at > first)
+				break;
+			more = add_finding(text, verdict, at, false, columns);
+		}
+		used += more;
+	}
+	if (at < verdict->count)
+		text_buffer_format(text, "and %zu more: traceprof report\n",
+				   verdict->count - at);
+	return used;
+}
+
 void verdict_print(const struct verdict *verdict, unsigned int lines,
 		   unsigned int columns, FILE *out)
 {
 	struct text_buffer text = {0};
 	unsigned int used;
-	size_t at;
 
 	if (verdict->facts.split.total_ns <= 0) {
 		fputs("Verdict: none, there is no slice in this file\n", out);
 		return;
 	}
 	used = add_fitting_head(&text, verdict, lines, columns);
-	for (at = verdict_is_spoilt(verdict); at < verdict->count; at++) {
-		const size_t before = text.len;
-		const unsigned int more =
-			add_finding(&text, verdict, at, columns);
-
-		/* The last line is for those that have no room. */
-		if (used + more + (at + 1 < verdict->count) > lines) {
-			text_buffer_cut(&text, before);
-			break;
-		}
-		used += more;
-	}
-	if (at < verdict->count)
-		text_buffer_format(&text, "and %zu more: traceprof report\n",
-				   verdict->count - at);
+	used += add_findings(&text, verdict, used < lines ? lines - used : 0,
+			     columns);
 	if (is_of_others(verdict) && used + 3 <= lines)
 		add_nothing(&text, verdict, verdict->count ? " else" : "",
 			    columns);
