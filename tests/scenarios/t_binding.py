@@ -53,7 +53,7 @@ def compare(program, before="", own=()):
 
 def test_a_program_without_functions_of_its_own():
     program = compile_program("slots.c", "-ldl")
-    compare(program, own=[("malloc", "libtraceprof.so"), ("scandir", "libc.so.6")])
+    compare(program, own=[("malloc", "libtraceprof.so"), ("realpath", "libc.so.6")])
 
 
 def test_a_function_of_the_programs_own_has_no_version():
