@@ -193,6 +193,9 @@ static int label_len(const struct timeline *timeline, uint32_t lane)
 	return (int)len;
 }
 
+/* Lower numbers are GPUs'. */
+#define PIDS_FROM 16
+
 /* What is read of a large file's end alone has no labels; a process' first
  * thread bears its number. */
 void say_lane(const struct verdict_facts *facts, char *text, size_t bytes,
@@ -211,7 +214,8 @@ void say_lane(const struct verdict_facts *facts, char *text, size_t bytes,
 	key = key_table_key(&timeline->lanes.table, lane, NULL);
 	space = strchr(key, ' ');
 	tid = space ? space + 1 : key;
-	is_main = space && strlen(tid) == (size_t)(space - key) &&
+	is_main = space && strtol(tid, NULL, 10) >= PIDS_FROM &&
+		  strlen(tid) == (size_t)(space - key) &&
 		  !strncmp(key, tid, (size_t)(space - key));
 	if (timeline_lane(timeline, lane)->label)
 		snprintf(text, bytes, ", %.*s", label_len(timeline, lane),
