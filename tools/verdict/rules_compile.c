@@ -164,7 +164,9 @@ static int64_t covered_ns(struct compilations *all)
 {
 	int64_t sum_ns = 0, end_ns = INT64_MIN;
 
-	qsort(all->periods, all->count, sizeof(*all->periods), compare_periods);
+	if (all->count)
+		qsort(all->periods, all->count, sizeof(*all->periods),
+		      compare_periods);
 	for (size_t at = 0; at < all->count; at++) {
 		const struct period *one = &all->periods[at];
 		const int64_t from_ns =
