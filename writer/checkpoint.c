@@ -28,13 +28,14 @@ static uint64_t consumed(const struct writer_state *state)
 
 bool checkpoint_is_urgent(struct writer_state *state)
 {
-	const size_t waiting = state->spent.count + state->retired;
+	const unsigned int over = state->retired - state->retired_kept;
+	const size_t waiting = state->spent.count + over;
 
 	if (window_file_text_bytes(state) >
 	    state->text_at_checkpoint + TEXT_BYTES)
 		return true;
 	/* Chunks and records wait for us, and the pool runs low. */
-	if (state->retired - state->retired_kept > RETIRED_MOST)
+	if (over > RETIRED_MOST)
 		return true;
 	return waiting && pool_room(state->session) < waiting + ROOM_CHUNKS;
 }

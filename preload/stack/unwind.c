@@ -459,7 +459,8 @@ COLD uint32_t unwind_start(struct session *session)
 		session_note(
 			session,
 			"no call stacks: the program's own allocator fails "
-			"where libunwind is loaded before main()");
+			"where libunwind is loaded before main(), or that "
+			"couldn't be tried");
 	stacks_start(session);
 	python_frames_start(session);
 	return unwind.choice.families;

@@ -47,8 +47,8 @@ static int block_plainly(int how, const sigset_t *wanted, sigset_t *before)
 	return 0;
 }
 
-/* Its table of a thread's code addresses: 1 << 14 of 16 bytes, in 1.3 to 1.8.
- * It writes all of it first. */
+/* Its table of a thread's code addresses, as it begins in 1.6: 1 << 14 of 16
+ * bytes, all of which it writes first.  What has another size is unmapped. */
 #define TABLE_BYTES (256u << 10)
 #define KEPT_MOST   16u
 

@@ -16,7 +16,7 @@
 #define UNWIND_FILE "libunwind.so.8"
 
 /* In our constructor.  False: a process that tried it came to an end, or was
- * still at it after TRIAL_SECONDS (unwind_trial.c). */
+ * still at it after TRIAL_SECONDS (unwind_trial.c), or there could be none. */
 bool unwind_can_be_loaded(void);
 
 #endif

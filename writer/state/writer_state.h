@@ -138,11 +138,11 @@ struct writer_state {
 	struct arena arena;	/* of readers, and of the parts below */
 
 	/* The rings. */
-	struct ring_reader *readers; /* newest first */
-	unsigned int retired;	     /* threads over, as of the last look, */
-	unsigned int retired_kept; /* ... and, since then, not to be given back
-				      yet by the last checkpoint */
-	struct drain_spent spent;  /* chunks that go back to the pool */
+	struct ring_reader *readers;	/* newest first */
+	unsigned int retired;		/* threads over, as of the last look, */
+	unsigned int retired_kept;	/* ... and what a checkpoint since then
+				      couldn't give back yet */
+	struct drain_spent spent;	/* chunks that go back to the pool */
 	struct chunk_prefault prefault; /* of chunks, where it is live */
 	struct spool spool;		/* the rings' part on disk */
 	uint64_t packed_chunks;		/* of theirs that are packed */
