@@ -147,7 +147,10 @@ static bool parse_number(const struct option_row *row, const char *text,
 		return parse_size(text, value) && *value >= row->low &&
 		       *value <= row->high;
 	case OPTION_FLAG: return parse_flag(text, value);
-	case OPTION_CHOICE: return parse_choice(text, row->values, value);
+	case OPTION_CHOICE:
+		return parse_choice(text, row->values, value) ||
+		       (!strncmp(row->values, "0|1", 3) &&
+			parse_flag(text, value));
 	case OPTION_TEXT: break;
 	}
 	return false;

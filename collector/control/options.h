@@ -147,8 +147,9 @@
 	  "finish traces of crashed runs found in the folder")		\
 	X(FLAG,   verbose,    "VERBOSE", 0, 1, "0", "", "0|1",		\
 	  "say what of CUPTI is known to be wrong, and what is done about it") \
-	X(FLAG,   verdict,    "VERDICT", 0, 1, "1", "", "0|1",		\
-	  "say at the end what took the time, and what to change")	\
+	X(CHOICE, verdict,    "VERDICT", 0, 0, "1", "0|1|wait", "WHEN",	\
+	  "say at the end what took the time, and what to change, unless that " \
+	  "takes too long; wait: however long it takes a busy machine")	\
 	X(FLAG,   quiet,      "QUIET", 0, 1, "0", "", "0|1",		\
 	  "print nothing unless something is wrong")
 /* clang-format on */
@@ -176,6 +177,7 @@ enum cupti_share { CUPTI_SHARE_AUTO, CUPTI_SHARE_ON, CUPTI_SHARE_OFF };
 enum option_graphs { GRAPHS_NODE, GRAPHS_GRAPH };
 enum option_on_full { ON_FULL_DROP, ON_FULL_WAIT };
 enum option_encode { ENCODE_AUTO, ENCODE_LIVE, ENCODE_LATE };
+enum option_verdict { VERDICT_OFF, VERDICT_SOON, VERDICT_WAIT };
 enum option_parts_keep { PARTS_KEEP_FIRST, PARTS_KEEP_LAST };
 enum option_clock { CLOCK_AUTO, CLOCK_MONOTONIC_ONLY };
 enum option_children { CHILDREN_AUTO, CHILDREN_ALL, CHILDREN_NONE };

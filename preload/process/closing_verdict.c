@@ -32,8 +32,10 @@
 #define LONG_NS	      UINT64_C(500000000)
 #define SHORT_SHARE   10u
 #define SHARE	      50u
-/* On a machine with more to do it is waited for so many times as long. */
+/* On a machine with more to do it is waited for so many times as long, or, on
+ * request, for so long. */
 #define PATIENCE      4u
+#define WAIT_NS	      UINT64_C(600000000000)
 /* Of a part without so many the command says nothing; that there are as many
  * as are good may take so many times as long. */
 #define STEPS_LEAST   8
@@ -61,6 +63,13 @@ static uint64_t time_allowed(const struct session *session)
 	return ran < SHORT_NS * SHORT_SHARE
 		       ? max_u64(ran / SHORT_SHARE, LEAST_NS)
 		       : min_u64(max_u64(ran / SHARE, SHORT_NS), LONG_NS);
+}
+
+static uint64_t time_waited(const struct session *session, uint64_t allowed)
+{
+	return session->head->options.verdict == VERDICT_WAIT
+		       ? WAIT_NS
+		       : max_u64(allowed, SHORT_NS) * PATIENCE;
 }
 
 /* Of the file as much, from its end, as is read in that time: it tells enough
@@ -281,7 +290,7 @@ bool closing_verdict(const struct session *session,
 			   percent);
 		memcpy(judge->arguments, arguments, sizeof(arguments));
 		choose_environment(judge);
-		is_said = ask(judge, max_u64(allowed, SHORT_NS) * PATIENCE);
+		is_said = ask(judge, time_waited(session, allowed));
 		*hints = is_said && strstr(judge->text, "--sample");
 		if (is_said && strcmp(done->judged, done->path) != 0)
 			log_say("%s is %s:", is_judged_for(done->judged_worth),

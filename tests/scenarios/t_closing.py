@@ -16,7 +16,9 @@ import harness
 from harness import Skip, expect, expect_equal, folder, program, traced
 
 COLUMNS = 60
-VERDICT = {"TRACEPROF_VERDICT": "1"}
+# Who judges may have to wait for a processor.
+VERDICT = {"TRACEPROF_VERDICT": "wait"}
+SOON = {"TRACEPROF_VERDICT": "1"}
 
 
 def traced_env(**settings):
@@ -262,7 +264,7 @@ def test_the_first_process_of_a_container_hears_nothing_either():
         raise Skip("no unshare --pid here")
     done = subprocess.run([*inside, "env", "LD_PRELOAD=" + harness.LIBRARY,
                            program("hears_children")],
-                          env=traced_env(verdict=1, quiet=0), capture_output=True,
+                          env=traced_env(verdict="wait", quiet=0), capture_output=True,
                           text=True)
     expect_equal(sorted(done.stdout.splitlines()), ["a child ended", "a child is gone"])
     expect("traceprof: wrote" in done.stderr, done.stderr)
@@ -300,11 +302,17 @@ def test_the_verdict_comes_whatever_the_end_is_like():
 def test_a_judge_that_fails_costs_its_words_alone():
     for script in ("exit 1", "kill -9 $$", "sleep 100 & echo half; exec sleep 100",
                    "yes | head -c 100000", "echo none >&2"):
-        run = traced("planted", "imbalance", env=VERDICT,
+        run = traced("planted", "imbalance", env=SOON,
                      preload=library_beside(script))
         said = verdict_of(run)
         expect(len(said) == 1 and said[0].startswith("traceprof: most time: "),
                script, run.stderr)
+
+
+def test_a_judge_that_is_slow_is_waited_for_on_request():
+    run = traced("planted", "imbalance", env=VERDICT,
+                 preload=library_beside("sleep 3; echo judged"))
+    expect_equal(verdict_of(run), ["traceprof: judged"])
 
 
 def test_nobody_waits_for_the_verdict_of_a_large_file():

@@ -46,7 +46,7 @@ static const char *help_of(const struct option_row *row)
 
 static bool is_optional(const struct option_row *row)
 {
-	return row->type == OPTION_FLAG ||
+	return row->type == OPTION_FLAG || !strncmp(row->values, "0|1", 3) ||
 	       (row->type == OPTION_INT && row->values[0]);
 }
 
