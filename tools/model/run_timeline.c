@@ -440,8 +440,8 @@ static void on_beside(struct timeline *timeline,
 		timeline->began_ns = event->ts_ns;
 }
 
-/* A region that a member of a team of several begins: one by one, since what has
- * several threads elsewhere may have one there. */
+/* A region that a member of a team of several begins: one by one, since what
+ * has several threads elsewhere may have one there. */
 static void take_nested(struct timeline_name *row,
 			const struct trace_event *event)
 {
