@@ -36,8 +36,9 @@ static bool are_layers(size_t number)
 	       number == 8 || number == 12;
 }
 
-/* Beside the turns nothing comes, or as much in each of so many requests: what a
- * model does before its layers or behind them is alike, a product of matrices. */
+/* Beside the turns nothing comes, or as much in each of so many requests: what
+ * a model does before its layers or behind them may be like them, a product of
+ * matrices. */
 static bool is_all(const struct step_marks *stream,
 		   const struct loop_level *level, size_t requests)
 {
