@@ -192,6 +192,16 @@ def test_a_step_that_no_window_has_is_not_drawn():
     expect_equal(trace.steps(), list(range(20, 30)))
 
 
+def test_the_last_step_is_drawn_once_by_whoever_finishes():
+    """The program had recorded its end."""
+    run = harness.traced("step_loop", 20, check=False, env={
+        "TRACEPROF_STEP": "api", "TRACEPROF_EXIT_MS": "0", "TRACEPROF_ENCODE": "late"})
+    done = command("recover", run.folder)
+    expect_equal(done.status, 0, done.stderr)
+    harness.check_files(run)
+    expect_equal(run.trace.steps(), list(range(20)), run.stderr)
+
+
 def test_no_step_is_drawn_twice_where_one_begins():
     """Steps of no length: a kill comes within traceprof_step() as a rule."""
     for _ in range(10):
