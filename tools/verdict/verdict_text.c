@@ -165,20 +165,18 @@ static unsigned int add_step(struct text_buffer *lines,
 						timeline->began_ns))
 				 .text);
 	if (number > 0)
-		snprintf(of, sizeof(of), "part %" PRId64 " of the ", number);
+		snprintf(of, sizeof(of), "part %" PRId64 " of ", number);
 	if (!split->has_steps)
-		return add_line(lines, 2, columns,
-				"Verdict: no steps (turns of a main loop) were "
-				"found or marked (TRACEPROF_STEP), so this is "
-				"of %s%s, %s%s%s%s:",
-				number > 0 ? of : "the ",
-				split->is_training ? "training"
-				: number > 0	   ? "recording"
-				: part[0]	   ? "recording from its first "
-						     "slice on"
-						   : "whole recording",
-				quantity_time((double)split->total_ns).text,
-				part, thread, thread[0] ? " (works most)" : "");
+		return add_line(
+			lines, 2, columns,
+			"Verdict: no steps found, so on %s%s, %s%s%s%s:",
+			number > 0 ? of : "",
+			split->is_training ? "the training"
+			: number > 0	   ? "the recording"
+			: part[0]	   ? "all since the first slice"
+					   : "the whole recording",
+			quantity_time((double)split->total_ns).text, part,
+			thread, thread[0] ? " (works most)" : "");
 	if (split->has_before)
 		last_text(&verdict->facts, last, sizeof(last));
 	if (split->count == 1)
@@ -600,6 +598,10 @@ static unsigned int add_parts(struct text_buffer *text,
 	text_buffer_cut(text, 0);
 	used += add_spoilt(text, verdict, columns);
 	used += add_covered(text, verdict, columns);
+	if (left_out < 1 && !verdict->facts.split.has_steps)
+		used += add_line(text, 2, columns,
+				 "TRACEPROF_STEP or traceprof_step() marks "
+				 "steps: turns of a main loop");
 	used += split_text_add(text, verdict, columns);
 	used += add_behind(text, verdict, columns);
 	/* The program's own lines first: they are what can be changed. */
