@@ -70,6 +70,7 @@ static void take_back(struct writer_state *state)
 	finder->kept_ticks =
 		max_u64(finder->kept_ticks, step_cut_keep(&finder->cut));
 	search->kept_ticks = finder->kept_ticks;
+	finder->of->is_settled = false;
 	finder->of = NULL;
 	finder->is_counted = false;
 }

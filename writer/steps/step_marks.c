@@ -5,6 +5,7 @@
 #include "collector/system/log.h"
 #include "collector/session/names.h"
 #include "writer/steps/step_calls.h"
+#include "writer/steps/step_jitted.h"
 #include <errno.h>
 #include <string.h>
 
@@ -39,6 +40,19 @@ static bool read_region(const struct session *session,
 	return mark->id != 0;
 }
 
+/* XLA's annotations come late: no window could be dumped by them. */
+static bool read_called(const struct session *session,
+			const struct event *event, struct loop_mark *mark)
+{
+	size_t len;
+
+	mark->id = search_name(NULL, names_text(session, event->name, &len));
+	mark->note = event->name;
+	mark->is_jit = event->scope.category == OPERATOR_CALL;
+	mark->is_step_like = event->scope.category == OPERATOR_STEP;
+	return event->name && mark->id && !session->head->flight.is_on;
+}
+
 bool step_marks_read(const struct session *session, const struct event *event,
 		     uint32_t *family, struct loop_mark *mark)
 {
@@ -51,6 +65,11 @@ bool step_marks_read(const struct session *session, const struct event *event,
 		*family = SEARCH_REGIONS;
 		return read_region(session, event, mark);
 	case EVENT_SCOPE:
+		if (event_is_of_program(event)) {
+			*family = SEARCH_RANGES;
+			return read_called(session, event, mark);
+		}
+		/* fallthrough */
 	case EVENT_RANGE:
 		/* Operators don't begin steps; nor do phases and the parts of
 		 * a batch, which no hook would count. */
@@ -77,6 +96,20 @@ static void note_look(struct step_marks *marks, uint64_t ticks)
 			(struct step_look){marks->count, ticks};
 }
 
+/* Functions that are called while another one is compiled are no calls of the
+ * program's own; and JAX enters some calls twice. */
+static void leave_inner(struct step_marks *marks, size_t at)
+{
+	struct loop_mark *all = step_marks(marks);
+	size_t kept = at + 1;
+
+	for (size_t i = at + 1; i < marks->count; i++) {
+		if (!all[i].is_jit || all[i].end_ticks > all[at].end_ticks)
+			all[kept++] = all[i];
+	}
+	marks->count = kept;
+}
+
 size_t step_marks_add(struct step_marks *marks, const struct loop_mark *mark)
 {
 	struct loop_mark *all;
@@ -93,6 +126,11 @@ size_t step_marks_add(struct step_marks *marks, const struct loop_mark *mark)
 		all[at].id = search_region(mark->id, mark->caller);
 	marks->count++;
 	marks->step_like += mark->is_step_like;
+	if (mark->is_jit) {
+		marks->has_jit = true;
+		if (!marks->is_settled)
+			leave_inner(marks, at);
+	}
 	note_look(marks, mark->end_ticks);
 	return at;
 }
@@ -496,7 +534,9 @@ void step_marks_describe(const struct step_marks *marks, size_t at,
 	const struct loop_mark *mark = step_marks(marks) + at;
 	size_t len;
 
-	if (marks->family == SEARCH_RANGES)
+	if (mark->is_jit)
+		step_jitted_name(naming->session, mark, text, bytes);
+	else if (marks->family == SEARCH_RANGES)
 		log_format(text, bytes, "range \"%s\"",
 			   names_text(naming->session, (uint32_t)mark->note,
 				      &len));
@@ -562,8 +602,9 @@ void step_marks_setting(const struct step_marks *marks,
 	size_t len;
 
 	text[0] = '\0';
-	if (marks->is_by_caller)
-		return; /* the name alone doesn't tell */
+	/* The name alone doesn't tell, or nothing hears of it in time. */
+	if (marks->is_by_caller || step_marks(marks)[level->first].is_jit)
+		return;
 	setting_name(marks, level->first, naming, name, sizeof(name));
 	len = strlen(name);
 	if (level->context || len < 2 || name[len - 1] != '"')

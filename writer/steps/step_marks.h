@@ -39,6 +39,8 @@ struct step_marks {
 	bool is_by_caller; /* its ids tell where regions were called from, or
 			      which graph was launched */
 	bool tells_graphs; /* ... and may */
+	bool has_jit;	   /* calls of jax.jit's functions are among them */
+	bool is_settled;   /* its step is known: none is taken out again */
 	struct loop_choice choice;
 };
 

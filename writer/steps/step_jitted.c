@@ -1,0 +1,246 @@
+/* SPDX-License-Identifier: MIT */
+/* step_jitted.c - names of compiled functions, weighed; see step_jitted.h. */
+#include "writer/steps/step_jitted.h"
+
+#include "collector/session/names.h"
+#include "collector/system/log.h"
+#include "writer/loops/loop_named.h"
+#include <errno.h>
+#include <string.h>
+
+#define CALL	  "PjitFunction("
+/* Of functions beyond that none is the step. */
+#define SITES_MAX 64u
+/* Of ten calls so many are of the one that alone is called. */
+#define ALONE	  9u
+#define ALONE_OF  10u
+
+enum likeness {
+	LIKE_NONE,
+	LIKE_UPDATE, /* a step if nothing else is called */
+	LIKE_EVALUATION,
+	LIKE_STEP,
+	LIKE_TRAINING /* before a step of something else */
+};
+
+struct site {
+	uint64_t id;
+	size_t hits, first, last;
+	enum likeness likeness;
+};
+
+struct sites {
+	struct site all[SITES_MAX];
+	size_t count;
+	size_t calls;
+};
+
+/* --- names ---------------------------------------------------------------- */
+
+static bool is_letter(char c)
+{
+	return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
+}
+
+/* One of the words begins a word of the name: "evaluate", "test_loss". */
+static bool has_word(const char *name, const char *const *words)
+{
+	for (const char *c = name; *c; c++) {
+		if (!is_letter(*c) || (c > name && is_letter(c[-1])))
+			continue;
+		for (size_t i = 0; words[i]; i++) {
+			if (!strncasecmp(c, words[i], strlen(words[i])))
+				return true;
+		}
+	}
+	return false;
+}
+
+static enum likeness likeness_of(const char *name)
+{
+	static const char *const training[] = {"train", "update", "optim",
+					       NULL};
+	static const char *const evaluation[] = {"eval", "val",	   "test",
+						 "pred", "infer",  "sampl",
+						 "gen",	 "metric", NULL};
+
+	if (!search_is_step_like(name))
+		return !strcmp(name, CALL "update)") ? LIKE_UPDATE : LIKE_NONE;
+	name += strlen(CALL);
+	if (has_word(name, evaluation))
+		return LIKE_EVALUATION;
+	return has_word(name, training) ? LIKE_TRAINING : LIKE_STEP;
+}
+
+static const char *name_of(const struct session *session,
+			   const struct loop_mark *mark)
+{
+	size_t len;
+
+	return names_text(session, (uint32_t)mark->note, &len);
+}
+
+void step_jitted_name(const struct session *session,
+		      const struct loop_mark *mark, char *text, size_t bytes)
+{
+	const char *name = name_of(session, mark);
+	size_t len = strlen(name);
+
+	if (!strncmp(name, CALL, strlen(CALL)) && name[len - 1] == ')') {
+		name += strlen(CALL);
+		len -= strlen(CALL) + 1;
+	}
+	log_format(text, bytes, "JAX function \"%.*s\"", (int)len, name);
+}
+
+/* --- sites ---------------------------------------------------------------- */
+
+static struct site *site_of(struct sites *sites, uint64_t id)
+{
+	for (size_t i = 0; i < sites->count; i++) {
+		if (sites->all[i].id == id)
+			return &sites->all[i];
+	}
+	return NULL;
+}
+
+static void count_sites(const struct session *session,
+			const struct step_marks *marks, size_t count,
+			struct sites *sites)
+{
+	const struct loop_mark *all = step_marks(marks);
+
+	*sites = (struct sites){.count = 0};
+	for (size_t i = 0; i < min_u64(count, marks->count); i++) {
+		struct site *site = site_of(sites, all[i].id);
+
+		if (!all[i].is_jit || (!site && sites->count == SITES_MAX))
+			continue;
+		if (!site) {
+			site = &sites->all[sites->count++];
+			*site = (struct site){.id = all[i].id,
+					      .first = i,
+					      .likeness = likeness_of(name_of(
+						      session, &all[i]))};
+		}
+		site->last = i;
+		site->hits++;
+	}
+}
+
+/* The one that is called most like a step; NULL: several are as much so, or
+ * none is. */
+static const struct site *named_site(const struct sites *sites, bool *are_many)
+{
+	const struct site *best = NULL;
+	bool is_alone = true;
+
+	for (size_t i = 0; i < sites->count; i++) {
+		const struct site *site = &sites->all[i];
+
+		if (site->likeness < LIKE_EVALUATION ||
+		    site->hits < LOOP_NAMED_TURNS ||
+		    (best && site->likeness < best->likeness))
+			continue;
+		is_alone = !best || site->likeness > best->likeness;
+		best = site;
+	}
+	*are_many = !is_alone;
+	return is_alone ? best : NULL;
+}
+
+/* An update, from whose first call on hardly any other comes. */
+static const struct site *alone_site(const struct step_marks *marks,
+				     size_t count, const struct sites *sites)
+{
+	const struct loop_mark *all = step_marks(marks);
+
+	for (size_t i = 0; i < sites->count; i++) {
+		const struct site *site = &sites->all[i];
+		size_t calls = 0;
+
+		if (site->likeness != LIKE_UPDATE ||
+		    site->hits < LOOP_HITS_LEAST)
+			continue;
+		for (size_t at = site->first; at < min_u64(count, marks->count);
+		     at++)
+			calls += all[at].is_jit;
+		if (site->hits * ALONE_OF >= calls * ALONE)
+			return site;
+	}
+	return NULL;
+}
+
+/* Each call of it begins a step. */
+static int take(const struct step_marks *marks, const struct site *site,
+		struct loop_nest *nest)
+{
+	*nest = (struct loop_nest){.count = 1, .runner_up = 1};
+	nest->level[0] = (struct loop_level){
+		.id = site->id,
+		.key = search_key(&site->id, 0),
+		.begin = site->first,
+		.first = site->first,
+		.last = site->last,
+		.turns = site->hits,
+		.length = (site->last - site->first) / (site->hits - 1),
+		.is_begin = true};
+	nest->level[0].ticks =
+		loop_level_period(&nest->level[0], step_marks(marks));
+	return 0;
+}
+
+int step_jitted_judge(const struct session *session,
+		      const struct step_marks *marks, size_t count, int rc,
+		      struct loop_nest *nest)
+{
+	const struct site *site;
+	struct sites sites;
+	bool are_many;
+	size_t turns;
+
+	if (!marks->has_jit || (rc && rc != -ENOENT))
+		return rc;
+	count_sites(session, marks, count, &sites);
+	site = named_site(&sites, &are_many);
+	if (!site && rc && !are_many)
+		site = alone_site(marks, count, &sites);
+	if (!site)
+		return rc;
+	if (rc)
+		return take(marks, site, nest);
+	turns = nest->level[nest->step].turns /
+		step_level_every(&nest->level[nest->step]);
+	if (turns + 1 >= site->hits && turns <= site->hits + 1)
+		return 0;
+	/* It is called several times in each turn of what was found. */
+	if (turns < site->hits && site->likeness != LIKE_TRAINING)
+		return -ENOENT;
+	return take(marks, site, nest);
+}
+
+void step_jitted_setting(const struct session *session,
+			 const struct step_marks *marks, char *text,
+			 size_t bytes)
+{
+	const struct site *most = NULL;
+	struct sites sites;
+	char name[128];
+
+	text[0] = '\0';
+	if (!marks || !marks->has_jit)
+		return;
+	count_sites(session, marks, marks->count, &sites);
+	for (size_t i = 0; i < sites.count; i++) {
+		if (!most || sites.all[i].hits > most->hits)
+			most = &sites.all[i];
+	}
+	if (!most || most->hits < LOOP_HITS_LEAST)
+		return;
+	step_jitted_name(session, step_marks(marks) + most->first, name,
+			 sizeof(name));
+	log_format(text, bytes,
+		   "jax.profiler.StepTraceAnnotation, or a function that is "
+		   "called like train_step (%s comes %lu times),",
+		   name, (unsigned long)most->hits);
+}
