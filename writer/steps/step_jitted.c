@@ -8,12 +8,14 @@
 #include <errno.h>
 #include <string.h>
 
-#define CALL	  "PjitFunction("
+#define CALL	   "PjitFunction("
 /* Of functions beyond that none is the step. */
-#define SITES_MAX 64u
+#define SITES_MAX  64u
 /* Of ten calls so many are of the one that alone is called. */
-#define ALONE	  9u
-#define ALONE_OF  10u
+#define ALONE	   9u
+#define ALONE_OF   10u
+/* Turns of more sites are no rounds of a few. */
+#define TURN_SITES 16u
 
 enum likeness {
 	LIKE_NONE,
@@ -171,6 +173,109 @@ static const struct site *alone_site(const struct step_marks *marks,
 	return NULL;
 }
 
+/* --- rounds --------------------------------------------------------------- */
+
+/* What one turn calls, of a few sites. */
+struct turn {
+	size_t begin, end; /* marks */
+	struct {
+		uint64_t id;
+		size_t count;
+	} site[TURN_SITES];
+	size_t sites;
+};
+
+static size_t count_in(const struct turn *turn, uint64_t id)
+{
+	for (size_t i = 0; i < turn->sites; i++) {
+		if (turn->site[i].id == id)
+			return turn->site[i].count;
+	}
+	return 0;
+}
+
+/* False: of too many sites. */
+static bool read_turn(const struct loop_mark *all, struct turn *turn)
+{
+	turn->sites = 0;
+	for (size_t at = turn->begin; at < turn->end; at++) {
+		size_t i = 0;
+
+		while (i < turn->sites && turn->site[i].id != all[at].id)
+			i++;
+		if (i == TURN_SITES)
+			return false;
+		if (i == turn->sites) {
+			turn->site[i].id = all[at].id;
+			turn->site[turn->sites++].count = 0;
+		}
+		turn->site[i].count++;
+	}
+	return true;
+}
+
+/* All turns but a few are as long as the median. */
+static bool are_alike(const struct step_marks *marks,
+		      const struct loop_level *level)
+{
+	const struct loop_mark *all = step_marks(marks);
+	size_t before = level->first, alike = 0;
+
+	for (size_t i = before + 1; i <= level->last; i++) {
+		if (!loop_level_is_hit(level, all, i))
+			continue;
+		alike += i - before == level->length;
+		before = i;
+	}
+	return alike * ALONE_OF >= (level->turns - 1) * ALONE;
+}
+
+/* Pieces that are the same, one after the other, and then a little more: that
+ * may be batches that are added up, or what each second step does besides. */
+static bool is_round(const struct loop_mark *all, const struct turn *turn)
+{
+	uint64_t piece[TURN_SITES];
+	size_t most = 0, inner = 0, seen = 0, parts = 0;
+
+	for (size_t i = 0; i < turn->sites; i++)
+		most = max_u64(most, turn->site[i].count);
+	for (size_t i = 0; i < turn->sites; i++) {
+		inner += turn->site[i].count == most;
+		if (turn->site[i].count != most && turn->site[i].count != 1)
+			return false;
+	}
+	if (most < 2 || turn->sites - inner > inner)
+		return false;
+	for (size_t at = turn->begin; at < turn->end; at++) {
+		const bool is_inner = count_in(turn, all[at].id) == most;
+
+		parts += is_inner && (at == turn->begin ||
+				      count_in(turn, all[at - 1].id) != most);
+		if (!is_inner)
+			continue;
+		if (seen < inner)
+			piece[seen] = all[at].id;
+		else if (piece[seen % inner] != all[at].id)
+			return false;
+		seen++;
+	}
+	return parts == 1;
+}
+
+static bool is_doubtful(const struct step_marks *marks,
+			const struct loop_level *level)
+{
+	const struct loop_mark *all = step_marks(marks);
+	struct turn turn = {.end = level->last + 1};
+
+	if (!level->length || level->length > level->last ||
+	    !are_alike(marks, level))
+		return false;
+	/* The last one, which ends with the hit. */
+	turn.begin = turn.end - level->length;
+	return read_turn(all, &turn) && is_round(all, &turn);
+}
+
 /* Each call of it begins a step. */
 static int take(const struct step_marks *marks, const struct site *site,
 		struct loop_nest *nest)
@@ -205,6 +310,8 @@ int step_jitted_judge(const struct session *session,
 	site = named_site(&sites, &are_many);
 	if (!site && rc && !are_many)
 		site = alone_site(marks, count, &sites);
+	if (!site && !rc && is_doubtful(marks, &nest->level[nest->step]))
+		return -ENOENT;
 	if (!site)
 		return rc;
 	if (rc)
