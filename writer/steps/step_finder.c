@@ -235,6 +235,8 @@ void step_finder_see(struct writer_state *state, struct ring_reader *reader,
 				       ? event->extra
 				       : thread_shown_tid(reader->thread),
 			       family, step_main_tid(state));
+	if (stream)
+		stream->comes_in_time |= !event_is_of_program(event);
 	if (!stream || (finder->of && stream != finder->of) ||
 	    (!state->is_live && step_marks_has(stream, &mark)))
 		return;
@@ -341,6 +343,9 @@ bool step_is_certain(struct writer_state *state, struct step_marks *stream,
 					state->finder->divisor);
 		patience.alone = TURNS_ALONE;
 	}
+	/* A function's name told, as a range's would. */
+	if (stream->has_jit && nest->count == 1 && nest->level[0].is_begin)
+		return nest->level[0].turns >= patience.turns;
 	return loop_is_certain(&stream->choice, stream, nest, count, &patience);
 }
 

@@ -116,6 +116,14 @@ static void cut(struct writer_state *state)
 		step_settle(state);
 	if (!is_cut || !finder->is_sure)
 		return;
+	if (!finder->of->comes_in_time) {
+		/* No thread counts such steps: all is recorded until the last
+		 * window has been cut. */
+		if (step_cut_is_over(&finder->cut) &&
+		    search_move(search, SEARCH_FOUND, SEARCH_LIVE))
+			gate_record(false);
+		return;
+	}
 	if (!step_cut_hand_over(&finder->cut, windows, is_full) ||
 	    !finder->is_counted)
 		return;
