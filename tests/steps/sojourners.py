@@ -377,7 +377,7 @@ for e in range(40):
     p, st = improve(p, st, S, A, R)
 """),
     "generates a token at a time": ("jax", 100, HEAD + """
-E = rng.normal(size=(500, 64)).astype(np.float32)
+E = jnp.asarray(rng.normal(size=(500, 64)).astype(np.float32))
 W = rng.normal(size=(64, 64)).astype(np.float32) * .1
 @jax.jit
 def next_logits(state, token):

@@ -110,6 +110,17 @@ static void leave_inner(struct step_marks *marks, size_t at)
 	marks->count = kept;
 }
 
+/* Of a run that was killed the inner one may come once more. */
+static bool is_inner(const struct step_marks *marks,
+		     const struct loop_mark *mark, size_t at)
+{
+	const struct loop_mark *all = step_marks(marks);
+
+	while (at && !all[at - 1].is_jit)
+		at--;
+	return at && all[at - 1].end_ticks >= mark->end_ticks;
+}
+
 size_t step_marks_add(struct step_marks *marks, const struct loop_mark *mark)
 {
 	struct loop_mark *all;
@@ -120,6 +131,8 @@ size_t step_marks_add(struct step_marks *marks, const struct loop_mark *mark)
 	all = step_marks(marks);
 	for (at = marks->count; at && all[at - 1].ticks > mark->ticks; at--)
 		;
+	if (mark->is_jit && is_inner(marks, mark, at))
+		return marks->count;
 	memmove(all + at + 1, all + at, (marks->count - at) * sizeof(*mark));
 	all[at] = *mark;
 	if (marks->is_by_caller)
