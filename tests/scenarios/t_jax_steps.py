@@ -140,7 +140,7 @@ def test_a_function_that_is_called_like_a_step():
     """And XLA's annotations are on a lane beside the main thread's."""
     trace = expect_steps("train_step", 40, 'JAX function "train_step"')
     main = trace.slices("PjitFunction(train_step)")
-    expect_equal({one["tid"] for one in main}, {200000000 + main[0]["pid"]}, "lane")
+    expect_equal({one["tid"] for one in main}, {210000000 + main[0]["pid"]}, "lane")
     expect_equal({one["tid"] for one in trace.slices("ProfilerStep#*")},
                  {180000000 + main[0]["pid"]}, "the main thread's")
 
@@ -209,13 +209,13 @@ def test_a_run_that_is_killed():
 
 
 def test_what_xla_says_of_a_thread_is_what_it_does():
-    """It lies on lane number 20; and to wait for XLA's threads is nothing to be mended."""
+    """It lies on lane number 21; and to wait for XLA's threads is nothing to be mended."""
     events = threads_(700)
     for number in range(8):
         at = number * 10000
         events += [step_(number, at, 10000) | {"tid": 180000700},
-                   slice_("PjitFunction(f)", at, 1000, 200000700, "cpu_op"),
-                   slice_("np.asarray(jax.Array)", at + 1000, 8000, 200000700, "cpu_op")]
+                   slice_("PjitFunction(f)", at, 1000, 210000700, "cpu_op"),
+                   slice_("np.asarray(jax.Array)", at + 1000, 8000, 210000700, "cpu_op")]
     found = judged(made(events))
     parts = found["step"]["split_ns"]
     expect_equal(parts["off_cpu"], 64000000, parts)

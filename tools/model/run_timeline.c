@@ -449,8 +449,8 @@ static uint32_t lane_of(struct timeline *timeline,
 	struct trace_event moved;
 	size_t zeros = 2;
 
-	/* That lane is number 20 of those that are 10,000,000 apart. */
-	if (tid->len != 9 || tid->text[0] != '2' || tid->text[1] != '0')
+	/* That lane is number 21 of those that are 10,000,000 apart. */
+	if (tid->len != 9 || tid->text[0] != '2' || tid->text[1] != '1')
 		return trace_lanes_number(&timeline->lanes, event);
 	while (zeros < tid->len - 1 && tid->text[zeros] == '0')
 		zeros++;

@@ -44,14 +44,26 @@ static bool is_letter(char c)
 	return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
 }
 
-/* One of the words begins a word of the name: "evaluate", "test_loss". */
-static bool has_word(const char *name, const char *const *words)
+/* A word begins with the other one, which a blank ends. */
+static bool word_begins(const char *word, const char *with)
+{
+	while (*with != ' ' && (*word | ' ') == *with) {
+		word++;
+		with++;
+	}
+	return *with == ' ';
+}
+
+/* One of the words begins a word of the name: "evaluate", "test_loss".  They
+ * are one text, of which no pointers have to be set at the start. */
+static bool has_word(const char *name, const char *words)
 {
 	for (const char *c = name; *c; c++) {
 		if (!is_letter(*c) || (c > name && is_letter(c[-1])))
 			continue;
-		for (size_t i = 0; words[i]; i++) {
-			if (!strncasecmp(c, words[i], strlen(words[i])))
+		for (const char *word = words; *word;
+		     word = strchr(word, ' ') + 1) {
+			if (word_begins(c, word))
 				return true;
 		}
 	}
@@ -60,18 +72,13 @@ static bool has_word(const char *name, const char *const *words)
 
 static enum likeness likeness_of(const char *name)
 {
-	static const char *const training[] = {"train", "update", "optim",
-					       NULL};
-	static const char *const evaluation[] = {"eval", "val",	   "test",
-						 "pred", "infer",  "sampl",
-						 "gen",	 "metric", NULL};
-
 	if (!search_is_step_like(name))
 		return !strcmp(name, CALL "update)") ? LIKE_UPDATE : LIKE_NONE;
 	name += strlen(CALL);
-	if (has_word(name, evaluation))
+	if (has_word(name, "eval val test pred infer sampl gen metric "))
 		return LIKE_EVALUATION;
-	return has_word(name, training) ? LIKE_TRAINING : LIKE_STEP;
+	return has_word(name, "train update optim ") ? LIKE_TRAINING
+						     : LIKE_STEP;
 }
 
 static const char *name_of(const struct session *session,
@@ -80,19 +87,6 @@ static const char *name_of(const struct session *session,
 	size_t len;
 
 	return names_text(session, (uint32_t)mark->note, &len);
-}
-
-void step_jitted_name(const struct session *session,
-		      const struct loop_mark *mark, char *text, size_t bytes)
-{
-	const char *name = name_of(session, mark);
-	size_t len = strlen(name);
-
-	if (!strncmp(name, CALL, strlen(CALL)) && name[len - 1] == ')') {
-		name += strlen(CALL);
-		len -= strlen(CALL) + 1;
-	}
-	log_format(text, bytes, "JAX function \"%.*s\"", (int)len, name);
 }
 
 /* --- sites ---------------------------------------------------------------- */
@@ -326,9 +320,8 @@ int step_jitted_judge(const struct session *session,
 	return take(marks, site, nest);
 }
 
-void step_jitted_setting(const struct session *session,
-			 const struct step_marks *marks, char *text,
-			 size_t bytes)
+void step_jitted_setting(const struct step_marks *marks, struct naming *naming,
+			 char *text, size_t bytes)
 {
 	const struct site *most = NULL;
 	struct sites sites;
@@ -337,15 +330,14 @@ void step_jitted_setting(const struct session *session,
 	text[0] = '\0';
 	if (!marks || !marks->has_jit)
 		return;
-	count_sites(session, marks, marks->count, &sites);
+	count_sites(naming->session, marks, marks->count, &sites);
 	for (size_t i = 0; i < sites.count; i++) {
 		if (!most || sites.all[i].hits > most->hits)
 			most = &sites.all[i];
 	}
 	if (!most || most->hits < LOOP_HITS_LEAST)
 		return;
-	step_jitted_name(session, step_marks(marks) + most->first, name,
-			 sizeof(name));
+	step_marks_describe(marks, most->first, naming, name, sizeof(name));
 	log_format(text, bytes,
 		   "jax.profiler.StepTraceAnnotation, or a function that is "
 		   "called like train_step (%s comes %lu times),",

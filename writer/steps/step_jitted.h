@@ -19,13 +19,8 @@ int step_jitted_judge(const struct session *session,
 		      const struct step_marks *marks, size_t count, int rc,
 		      struct loop_nest *nest);
 
-/* 'JAX function "update"' */
-void step_jitted_name(const struct session *session,
-		      const struct loop_mark *mark, char *text, size_t bytes);
-
 /* Where no step was found: what sets one; "": no function is called there. */
-void step_jitted_setting(const struct session *session,
-			 const struct step_marks *marks, char *text,
-			 size_t bytes);
+void step_jitted_setting(const struct step_marks *marks, struct naming *naming,
+			 char *text, size_t bytes);
 
 #endif

@@ -185,7 +185,7 @@ void step_look_for_setting(struct writer_state *state,
 {
 	step_optimizer_setting(state, stream, text, bytes);
 	if (!text[0])
-		step_jitted_setting(state->session, stream, text, bytes);
+		step_jitted_setting(stream, &state->naming, text, bytes);
 }
 
 uint64_t step_finder_takes_ns(const struct writer_state *state, uint64_t events)

@@ -5,7 +5,6 @@
 #include "collector/system/log.h"
 #include "collector/session/names.h"
 #include "writer/steps/step_calls.h"
-#include "writer/steps/step_jitted.h"
 #include <errno.h>
 #include <string.h>
 
@@ -541,6 +540,19 @@ uint64_t step_marks_end(const struct step_marks *marks,
 	return end;
 }
 
+/* 'JAX function "update"', of "PjitFunction(update)". */
+static void describe_jit(const struct session *session,
+			 const struct loop_mark *mark, char *text, size_t bytes)
+{
+	size_t len;
+	const char *name = names_text(session, (uint32_t)mark->note, &len);
+	const char *inner = strchr(name, '(');
+
+	inner = inner ? inner + 1 : name;
+	log_format(text, bytes, "JAX function \"%.*s\"",
+		   (int)(len - (size_t)(inner - name) - (inner > name)), inner);
+}
+
 void step_marks_describe(const struct step_marks *marks, size_t at,
 			 struct naming *naming, char *text, size_t bytes)
 {
@@ -548,7 +560,7 @@ void step_marks_describe(const struct step_marks *marks, size_t at,
 	size_t len;
 
 	if (mark->is_jit)
-		step_jitted_name(naming->session, mark, text, bytes);
+		describe_jit(naming->session, mark, text, bytes);
 	else if (marks->family == SEARCH_RANGES)
 		log_format(text, bytes, "range \"%s\"",
 			   names_text(naming->session, (uint32_t)mark->note,
