@@ -355,18 +355,19 @@ void xla_traceme_poll(struct session *session)
 {
 	const bool wanted = gate_bits() & GATE_SCOPE && !has_ranges(session);
 	struct xla_events events = {0};
-	bool is_refused = false;
+	bool is_refused = false, stays_on;
 
 	/* ACQUIRE pairs with RELEASE in xla_traceme_arrange(). */
 	if (load_acquire(&xla.state) < XLA_READY ||
 	    (!wanted && !xla.is_on && !xla.left.begin) || !loader_enter())
 		return;
 	hold();
-	if (is_kept_on(wanted))
+	stays_on = is_kept_on(wanted);
+	if (stays_on)
 		xla.recorder.empty(&events);
 	else if (xla.is_on)
 		xla.recorder.stop(&events);
-	xla.is_on = is_kept_on(wanted);
+	xla.is_on = stays_on;
 	if (!xla.is_on && load_relaxed(&xla.state) == XLA_READY && wanted) {
 		xla.is_on = xla_recorder_start(&xla.recorder);
 		is_refused = !xla.is_on;
