@@ -78,7 +78,9 @@ thread.start()
 work()
 thread.join()
 if how == "many":
-    threads = [threading.Thread(target=lambda: (time.sleep(0.2), work(1))) for _ in range(80)]
+    # Of one that ends before another begins that one may have the number.
+    all_here = threading.Barrier(80)
+    threads = [threading.Thread(target=lambda: (all_here.wait(), work(1))) for _ in range(80)]
     [one.start() for one in threads]
     [one.join() for one in threads]
 if how == "long":
