@@ -123,23 +123,41 @@ static const char *step_source(const struct writer_state *state)
 		       : set;
 }
 
+/* ", for 14.2 s": one that hangs is seen as such. */
+static void say_age(const struct writer_state *state, char *text, size_t bytes)
+{
+	const uint64_t began = windows_of(state)->step_start_ticks;
+	const uint64_t now = clock_ticks();
+	char age[32];
+
+	text[0] = '\0';
+	if (!began || now < began)
+		return;
+	log_time(age, sizeof(age),
+		 (double)(now - began) * 1e6 /
+			 (double)clock_ticks_per_second(
+				 &state->session->head->clock));
+	log_format(text, bytes, ", for %s", age);
+}
+
 static void answer_status(struct writer_state *state,
 			  struct mailbox_answer *answer)
 {
 	struct window_state *windows = windows_of(state);
 	const int64_t steps = load_relaxed(&windows->steps);
 	char now[160];
-	char recorded[64];
+	char recorded[64], age[48];
 	size_t len;
 
 	say_state(state, now, sizeof(now));
 	say_window(state, recorded, sizeof(recorded));
+	say_age(state, age, sizeof(age));
 	len = log_format(answer->text, sizeof(answer->text),
 			 "state    %s\nstep     ", now);
 	if (steps)
 		len += log_format(answer->text + len,
-				  sizeof(answer->text) - len, "%ld, by %s",
-				  (long)steps - 1, step_source(state));
+				  sizeof(answer->text) - len, "%ld, by %s%s",
+				  (long)steps - 1, step_source(state), age);
 	else
 		len += log_format(answer->text + len,
 				  sizeof(answer->text) - len, "none yet, by %s",

@@ -40,18 +40,22 @@ static bool is_word(const char *text, size_t len, const char *word)
 
 static bool parse_time(const char *text, size_t len, uint64_t *ns)
 {
-	const char *unit = parse_number(text, ns);
+	uint64_t count;
+	const char *unit = parse_number(text, &count);
 	const size_t rest = unit ? len - (size_t)(unit - text) : 0;
 
 	if (!unit || unit > text + len)
 		return false;
 	if (is_word(unit, rest, "s"))
-		*ns *= SECOND_NS;
+		count *= SECOND_NS;
 	else if (is_word(unit, rest, "ms"))
-		*ns *= SECOND_NS / 1000;
+		count *= SECOND_NS / 1000;
 	else
 		return false;
-	return *ns <= FLIGHT_SECONDS_MAX * SECOND_NS;
+	if (count > FLIGHT_SECONDS_MAX * SECOND_NS)
+		return false;
+	*ns = count;
+	return true;
 }
 
 int flight_parse_length(const char *text, struct flight *flight, char *why,
@@ -113,7 +117,8 @@ static bool parse_trigger(const char *text, size_t len, struct flight *flight)
 	} else if (is_word(text, len, "signal")) {
 		reason = FLIGHT_SIGNAL;
 	} else if (len > 5 && !memcmp(text, "slow:", 5)) {
-		if (parse_factor(text + 5, len - 5, &flight->slow_percent))
+		if (parse_time(text + 5, len - 5, &flight->slow_ns) ||
+		    parse_factor(text + 5, len - 5, &flight->slow_percent))
 			reason = FLIGHT_SLOW;
 	} else if (len > 6 && !memcmp(text, "stall:", 6)) {
 		if (parse_time(text + 6, len - 6, &flight->stall_ns))
@@ -131,6 +136,8 @@ int flight_parse_triggers(const char *text, struct flight *flight, char *why,
 	const char *at = text;
 
 	flight->triggers = 0;
+	flight->slow_percent = 0;
+	flight->slow_ns = 0;
 	if (!strcmp(text, "none"))
 		return 0;
 	for (;;) {
@@ -146,8 +153,8 @@ int flight_parse_triggers(const char *text, struct flight *flight, char *why,
 	flight->triggers = 0;
 	log_format(why, why_bytes,
 		   "TRACEPROF_TRIGGER=%.64s is not valid: it takes a list of "
-		   "slow:1.5, stall:30s, cuda-error and signal, with commas "
-		   "between; using none",
+		   "slow:1.5, slow:2s, stall:30s, cuda-error and signal, with "
+		   "commas between; using none",
 		   text);
 	return -EINVAL;
 }

@@ -42,14 +42,15 @@ struct flight {
 	uint64_t length_ns;    /* 0: by steps */
 	uint32_t steps;	       /* 0: by time */
 	uint32_t triggers;     /* bit per enum flight_reason */
-	uint32_t slow_percent; /* of the median: 150 is 1.5 */
+	uint32_t slow_percent; /* of the median: 150 is 1.5; 0: none is */
+	uint64_t slow_ns;      /* whatever the median is; 0: none is */
 	uint64_t stall_ns;
 };
 
 struct options;
 
 /* TRACEPROF_FLIGHT: "10s", "500ms", "20steps" or "off"; TRACEPROF_TRIGGER: a
- * list of "slow:1.5", "stall:30s", "cuda-error", "signal", or "none".  Each
+ * list of "slow:1.5", "slow:2s", "stall:30s", "cuda-error", "signal", or "none".  Each
  * fills in its part.  0; -EINVAL with one line in `why`. */
 int flight_parse_length(const char *text, struct flight *flight, char *why,
 			size_t why_bytes);

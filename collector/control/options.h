@@ -113,7 +113,8 @@
 	  "write them when something triggers")				\
 	X(TEXT,   trigger,    "TRIGGER", 0, 0, "none", "", "LIST",	\
 	  "what writes the flight recorder: slow:1.5 (a step above so many " \
-	  "medians), stall:30s, cuda-error, signal, with commas between") \
+	  "medians), slow:2s, stall:30s, cuda-error, signal, with commas " \
+	  "between")							\
 	X(INT,    flight_dumps, "FLIGHT_DUMPS", 0, 100000, "10", "", "N", \
 	  "files that triggers of the flight recorder write; 0: no limit") \
 	X(INT,    buffer_mb,  "BUFFER_MB", 4, 4096, "128", "", "MIB",	\

@@ -480,14 +480,29 @@ static inline bool event_is_omp_part(unsigned int kind)
 	       kind == EVENT_OMP_WAITS || kind == EVENT_OMP_ACQUIRED;
 }
 
-/* An OPERATOR's scope, as PyTorch counts; others are operators like 0. */
-enum operator_scope { OPERATOR_BACKWARD = 1, OPERATOR_USER = 7 };
+/* An OPERATOR's scope, as PyTorch counts; others are operators like 0.  Ours
+ * are of XLA's annotations, where the program's main thread makes them itself.
+ */
+enum operator_scope {
+	OPERATOR_BACKWARD = 1,
+	OPERATOR_USER = 7,
+	OPERATOR_CALL = 64, /* a function of jax.jit is called, */
+	OPERATOR_AROUND,    /* ... or called within it */
+	OPERATOR_STEP	    /* likewise, and it says that it is a step */
+};
 
 /* It is a torch operator, no annotation of the program's. */
 static inline bool event_is_operator(const struct event *event)
 {
 	return event->flags & EVENT_OPERATOR &&
 	       event->scope.category != OPERATOR_USER;
+}
+
+/* XLA's, and made by the program: a search for the step may look at it. */
+static inline bool event_is_of_program(const struct event *event)
+{
+	return event->flags & EVENT_OPERATOR &&
+	       event->scope.category >= OPERATOR_CALL;
 }
 
 /* With TRACEPROF_MALLOC_DURATION the ticks of the real call are in the word,

@@ -162,6 +162,8 @@ struct thread {
 							exceed the array */
 	_Atomic uint32_t state;
 	uint32_t tid;
+	uint32_t beside;	/* no thread, but what XLA says of the one with
+				   this tid; 0: a thread */
 	uint64_t region;	/* the last one that it began, 0 none */
 	_Atomic uint64_t next;	/* session offset of the next older record */
 	uint64_t place;		/* in the list: one more than the next's */
@@ -189,6 +191,11 @@ struct thread {
 };
 
 _Static_assert(offsetof(struct thread, ring) == 0, "a ring is its thread");
+
+static inline uint32_t thread_shown_tid(const struct thread *thread)
+{
+	return thread->beside ? thread->beside : thread->tid;
+}
 
 /* First event of a thread: a record from the free ones or a new one, set as
  * thread_self.  NULL when none can be had, or this is no time for it: that call

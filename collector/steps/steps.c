@@ -165,16 +165,28 @@ void steps_start(struct session *session, uint64_t ticks)
 	}
 }
 
-/* Records step `number`, which ran from state->step_start_ticks to `ticks`. */
+/* When the running step began, 0: none runs.  From now on none does: if the
+ * process is killed before the next one begins, what is recorded of this one is
+ * all that is drawn of it. */
+static uint64_t leave_step(struct window_state *state)
+{
+	const uint64_t began = state->step_start_ticks;
+
+	state->step_start_ticks = 0;
+	atomic_signal_fence(memory_order_seq_cst);
+	return began;
+}
+
+/* Records step `number`, which ran from `began` to `ticks`. */
 static void record_step(struct window_state *state, struct thread *thread,
-			int64_t number, uint64_t ticks, uint64_t outer,
-			uint16_t flags)
+			int64_t number, uint64_t began, uint64_t ticks,
+			uint64_t outer, uint16_t flags)
 {
 	const struct event event = {
 		.kind = EVENT_STEP,
 		.flags = flags,
 		.extra = load_relaxed(&state->step_tid),
-		.start_ticks = state->step_start_ticks,
+		.start_ticks = began,
 		.end_ticks = ticks,
 		.step = {.number = number,
 			 .outer_at_start = state->step_outer,
@@ -278,11 +290,11 @@ static bool takes_over(struct session *session, struct thread *thread,
 				     "the first is left out while that lives");
 		says_others = true;
 	} else {
-		if (steps && state->step_start_ticks &&
-		    steps_are_recorded(session))
-			record_step(state, thread, steps - 1, ticks, UINT64_MAX,
-				    EVENT_UNFINISHED);
-		state->step_start_ticks = 0;
+		const uint64_t began = leave_step(state);
+
+		if (steps && began && steps_are_recorded(session))
+			record_step(state, thread, steps - 1, began, ticks,
+				    UINT64_MAX, EVENT_UNFINISHED);
 		store_relaxed(&state->step_tid, thread->tid);
 	}
 	atomic_store(&is_taken_over, false);
@@ -293,9 +305,8 @@ void steps_mark(struct session *session, struct thread *thread, uint64_t ticks)
 {
 	struct window_state *state = &session->head->windows;
 	uint32_t owner = load_relaxed(&state->step_tid);
-	uint64_t marks;
+	uint64_t marks, outer, began;
 	int64_t step;
-	uint64_t outer;
 
 	if (!owner) {
 		if (atomic_compare_exchange_strong_explicit(
@@ -312,16 +323,14 @@ void steps_mark(struct session *session, struct thread *thread, uint64_t ticks)
 	step = load_relaxed(&state->steps);
 	thread_drop_left(thread, __builtin_frame_address(0));
 	outer = outer_of(session, thread);
-	if (!is_first_live(session, ticks) && step && state->step_start_ticks &&
+	began = leave_step(state);
+	if (!is_first_live(session, ticks) && step && began &&
 	    steps_are_recorded(session))
-		record_step(state, thread, step - 1, ticks, outer, 0);
+		record_step(state, thread, step - 1, began, ticks, outer, 0);
 	/* 0: the writer knew of the steps before, or it has ended already. */
-	if (step && state->step_start_ticks &&
-	    ticks - state->step_start_ticks >
-		    load_relaxed(&state->longest_step_ticks))
-		store_relaxed(&state->longest_step_ticks,
-			      ticks - state->step_start_ticks);
-	state->step_start_ticks = ticks;
+	if (step && began &&
+	    ticks - began > load_relaxed(&state->longest_step_ticks))
+		store_relaxed(&state->longest_step_ticks, ticks - began);
 	state->step_outer = python_outer(thread);
 	/* Before the first step is what comes before the loop. */
 	if (step)
@@ -329,6 +338,8 @@ void steps_mark(struct session *session, struct thread *thread, uint64_t ticks)
 	work.count = work.end_ticks = 0;
 	store_relaxed(&steps_tid, thread->tid);
 	store_relaxed(&state->steps, step + 1);
+	atomic_signal_fence(memory_order_seq_cst);
+	state->step_start_ticks = ticks;
 	move_window(session, step, ticks);
 }
 
@@ -551,17 +562,18 @@ static void end_running_step(struct session *session, struct thread *thread,
 	struct window_state *state = &session->head->windows;
 	const int64_t steps = load_relaxed(&state->steps);
 	const uint64_t now = clock_ticks();
+	uint64_t began;
 
 	if (!steps || !state->step_start_ticks || !thread ||
 	    thread->tid != load_relaxed(&state->step_tid) ||
 	    !window_is_open(state) || session->head->flight.is_on)
 		return;
+	began = leave_step(state);
 	/* Of steps that the program doesn't mark nobody said that one ends. */
-	if (now - state->step_start_ticks >= least_ticks)
-		record_step(state, thread, steps - 1, now,
+	if (now - began >= least_ticks)
+		record_step(state, thread, steps - 1, began, now,
 			    outer_of(session, thread),
 			    steps_source() == STEP_API ? 0 : EVENT_UNFINISHED);
-	state->step_start_ticks = 0;
 }
 
 /* A window that begins sooner after a step did begins with it, so to say: no
@@ -654,13 +666,15 @@ void steps_end(struct session *session, struct thread *thread, uint64_t ticks)
 {
 	struct window_state *state = &session->head->windows;
 	const int64_t steps = load_relaxed(&state->steps);
+	uint64_t began;
 
 	if (!window_is_open(state))
 		return;
+	began = leave_step(state);
 	/* The step that the run's end cuts off; drawn on its own thread's lane
 	 * if we are it, else beside it. */
-	if (steps && thread && state->step_start_ticks)
-		record_step(state, thread, steps - 1, ticks,
+	if (steps && thread && began)
+		record_step(state, thread, steps - 1, began, ticks,
 			    thread->tid == load_relaxed(&state->step_tid)
 				    ? outer_of(session, thread)
 				    : UINT64_MAX,

@@ -54,12 +54,13 @@ struct file {
 
 #define RECORDER "_ZN3tsl8profiler15TraceMeRecorder"
 
-enum { STOP, START_OLD, START, LEVEL_WORD, FOUND_COUNT };
+enum { STOP, START_OLD, START, EMPTY, LEVEL_WORD, FOUND_COUNT };
 
 static const char *const wanted[FOUND_COUNT] = {
 	[STOP] = RECORDER "4StopEv",
 	[START_OLD] = RECORDER "5StartEim",
 	[START] = RECORDER "5StartEimb",
+	[EMPTY] = RECORDER "7ConsumeEv",
 	[LEVEL_WORD] = "_ZN3tsl8profiler8internal13g_trace_levelE",
 };
 
@@ -168,6 +169,7 @@ static bool find_functions(struct xla_recorder *recorder, const char *path,
 		return false;
 	memcpy(&recorder->start, &found[START], sizeof(recorder->start));
 	memcpy(&recorder->stop, &found[STOP], sizeof(recorder->stop));
+	memcpy(&recorder->empty, &found[EMPTY], sizeof(recorder->empty));
 	memcpy(&recorder->level, &found[LEVEL_WORD], sizeof(recorder->level));
 	/* operator delete, which the library itself would call. */
 	handle = dlopen(path, RTLD_LAZY | RTLD_NOLOAD);
@@ -278,6 +280,7 @@ static bool is_sound(const struct xla_events *events)
 struct proof {
 	int64_t start_ns;
 	unsigned int seen, wrong;
+	uint32_t thread;
 };
 
 static void see(const struct xla_thread *thread, const struct xla_event *at,
@@ -286,8 +289,8 @@ static void see(const struct xla_thread *thread, const struct xla_event *at,
 	char name[sizeof(XLA_RECORDER_OWN)] = "";
 	struct proof *proof = arg;
 	struct xla_event event;
+	bool is_own;
 
-	(void)thread;
 	if (!peek(at, &event, sizeof(event)) ||
 	    (event.name.len < sizeof(event.name.own) &&
 	     event.name.at != at->name.own) ||
@@ -295,11 +298,14 @@ static void see(const struct xla_thread *thread, const struct xla_event *at,
 		proof->wrong++;
 		return;
 	}
-	proof->seen += event.name.len == sizeof(XLA_RECORDER_OWN) - 1 &&
-		       !memcmp(name, XLA_RECORDER_OWN, event.name.len) &&
-		       event.start_ns >= proof->start_ns &&
-		       event.end_ns >= event.start_ns &&
-		       event.end_ns <= xla_recorder_now_ns();
+	is_own = event.name.len == sizeof(XLA_RECORDER_OWN) - 1 &&
+		 !memcmp(name, XLA_RECORDER_OWN, event.name.len) &&
+		 event.start_ns >= proof->start_ns &&
+		 event.end_ns >= event.start_ns &&
+		 event.end_ns <= xla_recorder_now_ns();
+	proof->seen += is_own;
+	if (is_own)
+		proof->thread = thread->id;
 }
 
 int64_t xla_recorder_now_ns(void)
@@ -311,20 +317,28 @@ int64_t xla_recorder_now_ns(void)
 }
 
 const char *xla_recorder_prove(const struct xla_recorder *recorder,
-			       void (*annotate)(void *arg), void *arg)
+			       void (*annotate)(void *arg), void *arg,
+			       uint32_t *thread)
 {
 	struct proof proof = {.start_ns = xla_recorder_now_ns()};
-	struct xla_events events = {0};
+	struct xla_events events = {0}, rest = {0};
 
 	if (atomic_load(recorder->level) >= 0 || !xla_recorder_start(recorder))
 		return "the program's own profiler is on";
 	annotate(arg);
-	recorder->stop(&events);
+	if (recorder->empty)
+		recorder->empty(&events);
+	else
+		recorder->stop(&events);
 	if (is_sound(&events))
 		xla_recorder_tell(&events, see, &proof);
-	if (proof.seen != 1 || proof.wrong)
+	if (recorder->empty)
+		recorder->stop(&rest);
+	if (proof.seen != 1 || proof.wrong || !is_sound(&rest))
 		return "they don't lie as its version's do";
 	xla_recorder_release(recorder, &events);
+	xla_recorder_release(recorder, &rest);
+	*thread = proof.thread;
 	return NULL;
 }
 

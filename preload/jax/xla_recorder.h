@@ -47,6 +47,8 @@ struct xla_recorder {
 	/* False: it is on. */
 	bool (*start)(int level, uint64_t filter, bool with_source);
 	struct xla_events *(*stop)(struct xla_events *events);
+	/* While it stays on; NULL: it can't be. */
+	struct xla_events *(*empty)(struct xla_events *events);
 	void (*release)(void *block); /* operator delete */
 	_Atomic int *level;
 };
@@ -60,9 +62,11 @@ const char *xla_recorder_find(struct xla_recorder *recorder, const char *path,
  * lie as it should. */
 #define XLA_RECORDER_OWN "traceprof"
 
-/* NULL: it can be used, and is off; or why not. */
+/* NULL: it can be used, and is off, and *thread is XLA's number of this one; or
+ * why not. */
 const char *xla_recorder_prove(const struct xla_recorder *recorder,
-			       void (*annotate)(void *arg), void *arg);
+			       void (*annotate)(void *arg), void *arg,
+			       uint32_t *thread);
 
 int64_t xla_recorder_now_ns(void);
 bool xla_recorder_start(const struct xla_recorder *recorder);

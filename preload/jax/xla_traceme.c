@@ -9,6 +9,7 @@
  */
 #include "preload/jax/xla_traceme.h"
 
+#include "collector/control/search.h"
 #include "collector/session/gate.h"
 #include "collector/session/thread.h"
 #include "collector/session/thread_self.h"
@@ -17,8 +18,11 @@
 #include "preload/annotate/scope.h"
 #include "preload/jax/xla_recorder.h"
 #include "preload/python/python_api.h"
+#include <pthread.h>
 #include <sched.h>
 #include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
 #define NAME_BYTES  200u
 #define LANES	    64u
@@ -35,7 +39,10 @@ static struct {
 	_Atomic bool is_held; /* what follows: by the writer, or the program */
 	bool is_on;
 	struct xla_events left; /* taken out when it was left */
+	/* XLA's number of the main thread, and the kernel's. */
+	uint32_t main_id, main_tid;
 	/* The writer's. */
+	int64_t called_ns; /* when the last call began, 0 none yet */
 	uint32_t lane_count;
 	bool is_full;
 	struct lane {
@@ -137,7 +144,10 @@ static void annotate(void *module)
 
 static const char *look_at(void *module)
 {
-	const char *why = xla_recorder_prove(&xla.recorder, annotate, module);
+	const char *why = xla_recorder_prove(&xla.recorder, annotate, module,
+					     &xla.main_id);
+
+	xla.main_tid = (uint32_t)syscall(SYS_gettid);
 
 	if (!why && (python_api.at_end(leave) ||
 		     !stand_before(module, "ProfilerSession") ||
@@ -164,8 +174,10 @@ void xla_traceme_arrange(struct session *session)
 		session_note(session, "XLA's annotations are left out: %s",
 			     why);
 	} else {
-		session_note(session, "XLA's annotations: those that end while "
-				      "they are fetched are missing");
+		session_note(session, "XLA's annotations: %s are missing",
+			     xla.recorder.empty
+				     ? "the last ones of threads that end"
+				     : "those that end while they are fetched");
 		/* RELEASE pairs with ACQUIRE in xla_traceme_poll(). */
 		atomic_compare_exchange_strong_explicit(
 			&xla.state, &found, XLA_READY, memory_order_release,
@@ -243,10 +255,36 @@ static struct thread *lane_of(struct session *session,
 	lane->id = thread->id;
 	lane->thread->ring.never_waits = 1;
 	lane->thread->tid = FIRST_TID + xla.lane_count++;
+	if (thread->id == xla.main_id)
+		lane->thread->beside = xla.main_tid;
 	lane->thread->is_named = 1;
 	log_format(lane->thread->name, sizeof(lane->thread->name), "XLA: %.*s",
 		   (int)min_u64(len, 24), thread->name.at);
 	return lane->thread;
+}
+
+static bool begins(const char *text, const char *with)
+{
+	return !strncmp(text, with, strlen(with));
+}
+
+/* What the program does itself, on its main thread: it calls functions of
+ * jax.jit, and annotates what it calls them in.  Of XLA's own annotations none
+ * is around a call.  They come as they end. */
+static uint32_t scope_of(const struct thread *lane,
+			 const struct xla_event *event)
+{
+	const char *name = event->name.at;
+
+	if (!lane->beside)
+		return 0;
+	if (begins(name, "PjitFunction(")) {
+		xla.called_ns = event->start_ns;
+		return OPERATOR_CALL;
+	}
+	if (strstr(name, "step_num=") && search_is_step_like(name))
+		return OPERATOR_STEP;
+	return xla.called_ns > event->start_ns ? OPERATOR_AROUND : 0;
 }
 
 static void tell(const struct xla_thread *thread, const struct xla_event *event,
@@ -262,7 +300,7 @@ static void tell(const struct xla_thread *thread, const struct xla_event *event,
 	/* Halves of what ended on another thread, a clock that was set, and
 	 * marks of an end. */
 	if (event->start_ns <= 0 || took_ns < 0 || took_ns > SPAN_MAX_NS ||
-	    ago_ns < 0 || ago_ns > SPAN_MAX_NS || !strncmp(name, "end: ", 5))
+	    ago_ns < 0 || ago_ns > SPAN_MAX_NS || begins(name, "end: "))
 		return;
 	lane = lane_of(telling->session, thread);
 	if (!lane) {
@@ -277,7 +315,8 @@ static void tell(const struct xla_thread *thread, const struct xla_event *event,
 			      .flags = EVENT_OPERATOR,
 			      .name = scope_intern(text),
 			      .start_ticks = ticks_of(telling, event->start_ns),
-			      .end_ticks = ticks_of(telling, event->end_ns)});
+			      .end_ticks = ticks_of(telling, event->end_ns),
+			      .scope = {.category = scope_of(lane, event)}});
 }
 
 /* What XLA's threads have allocated is given back as the program's would be:
@@ -303,21 +342,33 @@ static bool has_ranges(const struct session *session)
 	return load_relaxed(&session->head->gpu.source) == GPU_SOURCE_CUPTI;
 }
 
+/* So nothing is lost that ends just then.  Who else may have stopped it left
+ * nothing to be taken. */
+static bool is_kept_on(bool wanted)
+{
+	return xla.is_on && wanted && xla.recorder.empty &&
+	       load_relaxed(&xla.state) == XLA_READY &&
+	       atomic_load(xla.recorder.level) >= 0;
+}
+
 void xla_traceme_poll(struct session *session)
 {
 	const bool wanted = gate_bits() & GATE_SCOPE && !has_ranges(session);
 	struct xla_events events = {0};
-	bool is_refused = false;
+	bool is_refused = false, stays_on;
 
 	/* ACQUIRE pairs with RELEASE in xla_traceme_arrange(). */
 	if (load_acquire(&xla.state) < XLA_READY ||
 	    (!wanted && !xla.is_on && !xla.left.begin) || !loader_enter())
 		return;
 	hold();
-	if (xla.is_on)
+	stays_on = is_kept_on(wanted);
+	if (stays_on)
+		xla.recorder.empty(&events);
+	else if (xla.is_on)
 		xla.recorder.stop(&events);
-	xla.is_on = false;
-	if (load_relaxed(&xla.state) == XLA_READY && wanted) {
+	xla.is_on = stays_on;
+	if (!xla.is_on && load_relaxed(&xla.state) == XLA_READY && wanted) {
 		xla.is_on = xla_recorder_start(&xla.recorder);
 		is_refused = !xla.is_on;
 	}
@@ -341,6 +392,10 @@ void xla_traceme_forget(void)
 		atomic_store(xla.recorder.level, -1);
 	xla.is_on = false;
 	xla.lane_count = 0;
+	xla.called_ns = 0;
+	xla.main_tid = (uint32_t)pthread_self() == xla.main_id
+			       ? (uint32_t)getpid()
+			       : 0;
 	store_relaxed(&xla.is_held, false);
 	memset(&xla.left, 0, sizeof(xla.left));
 }

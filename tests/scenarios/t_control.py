@@ -204,7 +204,7 @@ def test_status():
     program = stepping(40, 4, wait=2, active=3, repeat=4)
     program.held(4)
     said = program.good("status")
-    for line in (r"state    recording, 2 of 3 steps", r"step     4, by api",
+    for line in (r"state    recording, 2 of 3 steps", r"step     4, by api, for \d+(\.\d+)? (s|ms|us)",
                  r"window   1 of 4",
                  r"events   \d+ seen, 0 of them dropped, \d+ in files"):
         expect(re.search(f"^{line}$", said, re.M), f"no '{line}' in {said}")

@@ -241,7 +241,7 @@ def test_the_end_does_not_wait_for_ever():
     need("cuda_behind")
     run = traced("cuda_behind", "3", "1", "0", "1000", check=False, env={
         "LD_LIBRARY_PATH": FAKE, "SIMGPU_KERNEL_NS": str(3600 * 1000 * MS),
-        "TRACEPROF_EXIT_MS": "2000"})
+        "TRACEPROF_EXIT_MS": "12000"})
     expect("3 launches lack kernels" in run.stderr, run.stderr)
 
 
@@ -274,8 +274,8 @@ def test_what_a_kill_costs_where_the_gpu_keeps_up():
     where the machine is busy; asked each second it would be up to 100."""
     for after in (0.25, 0.55, 0.85):
         lost = lost_to_a_kill(after)
-        # The step that was killed has no slice, but may have its kernel.
-        expect(-1 <= lost < 50, f"{lost} launches")
+        # The step that was killed may have its kernel.
+        expect(0 <= lost < 50, f"{lost} launches")
 
 
 def test_a_kill_in_a_long_kernel_is_said():

@@ -148,7 +148,7 @@ def hung(knob, how, *command, **env):
     run = traced(*command, check=False, env={
         "LD_LIBRARY_PATH": FAKE, "SIMGPU_VERSION": "130101", knob: how,
         "TRACEPROF_ACTIVE": "2", "TRACEPROF_REPEAT": "2",
-        "TRACEPROF_EXIT_MS": "2000"} | env)
+        "TRACEPROF_EXIT_MS": "6000"} | env)
     expect_equal(run.status, 0, run.stderr)
     return run
 

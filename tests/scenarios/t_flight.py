@@ -11,9 +11,8 @@ from harness import command, expect, expect_equal, traced
 from t_control import Running
 
 CLOSED = {"wait": 1000000, "active": 1}
-# A step of 10 ms is slow only if it takes half a second more, and one of two seconds
-# is even if a busy machine makes most of them four times as long.
-SLOW, SLOW_MS = "slow:50", 2000
+# However long a busy machine makes steps of 10 ms, now and then by a second.
+SLOW, SLOW_MS = "slow:3s", 4000
 
 
 def flown(*arguments, program="uneven", **options):
@@ -35,14 +34,15 @@ def check_account(traces):
 
 
 def test_a_slow_step_and_the_steps_before_it():
-    """In a program that runs with its windows closed."""
-    run = flown(150, 10, 100, SLOW_MS, flight="20steps", trigger=SLOW, **CLOSED)
+    """In a program that runs with its windows closed.  The median may be four times
+    what it is on a quiet machine, and a step take two seconds."""
+    run = flown(150, 10, 100, 10000, flight="20steps", trigger="slow:200", **CLOSED)
     expect_equal(len(run.files), 1, f"files {run.stderr}")
     trace = run.trace
     expect("_flight1." in trace.path, trace.path)
     expect_equal({key: trace.meta["trigger"][key] for key in ("reason", "number")},
                  {"reason": "slow", "number": 1}, "trigger")
-    expect(re.match(r"step 100 took \d\.\d s, the median is \d+\.\d [mu]s",
+    expect(re.match(r"step 100 took \d+\.\d s, the median is \d+\.\d [mu]s",
                     trace.meta["trigger"]["detail"]), trace.meta["trigger"])
     steps = trace.steps()
     expect_equal(steps[0], 81, f"the first of 20 steps, the slow one the last {steps}")
@@ -64,7 +64,7 @@ def test_nothing_triggers():
 
 def held(*slow, **options):
     """A run whose steps `slow` are, to the writer, slow without doubt: each
-    lasts two hundred others, and ends once the dump for the one before is made."""
+    lasts longer than that, and ends once the dump for the one before is made."""
     dumps = options.get("flight_dumps", len(slow))
     program = Running(slow[-1] + 30, 10, ",".join(map(str, slow)), "held",
                       program="uneven", trigger=SLOW, **options)

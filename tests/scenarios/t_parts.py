@@ -86,7 +86,7 @@ def test_a_part_is_not_judged_by_what_the_run_was():
     # One that begins with the last slice of time has none.
     last = [trace for trace in run.traces if scopes_of([trace])][-1]
     said = " ".join(command("report", "--verdict", last.path).stdout.split())
-    expect(f"so this is of part {last.meta['part']} of the recording, " in said
+    expect(f"so on part {last.meta['part']} of the recording, " in said
            and "own-cost" not in said, said)
 
 

@@ -150,6 +150,66 @@ def check_end(how, recording_ends_first=False):
     expect_equal(kill_loop.compare(target, told), 0, "wrong events")
 
 
+def recovered_steps(words, until, **options):
+    """The steps of a program that is killed once it has said that."""
+    target = os.path.join(folder(), "out")
+    process = subprocess.Popen(
+        [harness.program(words[0]), *words[1:]], stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL, text=True,
+        env=harness.clean_environment() | {
+            "LD_PRELOAD": harness.LIBRARY, "TRACEPROF_DIR": target,
+            "TRACEPROF_STEP": "api"} | options)
+    while until not in process.stdout.readline():
+        expect(process.poll() is None, "it ended by itself")
+    process.kill()
+    process.wait()
+    process.stdout.close()
+    done = command("recover", target)
+    expect_equal(done.status, 0, done.stderr)
+    run = harness.Run([], 0, "", "", target)
+    harness.check_files(run)
+    return run.traces
+
+
+def test_the_step_in_which_it_was_killed():
+    """It hung, and that is what one wants to see."""
+    words = ("uneven", "100", "5", "-1", "0", "50")
+    for options, first in (({}, 0), ({"TRACEPROF_WAIT": "20", "TRACEPROF_ACTIVE": "100"}, 20)):
+        trace, = recovered_steps(words, "waits", **options)
+        expect_equal(trace.steps(), list(range(first, 51)))
+        expect_equal((trace.meta["step"]["seen"], trace.meta["step"]["drawn"]), (51, 51 - first))
+        *_, last = sorted(trace.slices("ProfilerStep#*"), key=lambda step: step["ts"])
+        hung, = trace.slices("never ends")
+        expect_equal((last["name"], last["args"].get("finished")), ("ProfilerStep#50", "false"))
+        expect(last["ts"] <= hung["ts"] and abs(last["ts"] + last["dur"] - hung["ts"]
+                                                - hung["dur"]) < 0.01, last, hung)
+
+
+def test_a_step_that_no_window_has_is_not_drawn():
+    """It was killed behind the last window."""
+    trace, = recovered_steps(("uneven", "100", "5", "-1", "0", "50"), "waits",
+                             TRACEPROF_WAIT="20", TRACEPROF_ACTIVE="10", TRACEPROF_REPEAT="1")
+    expect_equal(trace.steps(), list(range(20, 30)))
+
+
+def test_the_last_step_is_drawn_once_by_whoever_finishes():
+    """The program had recorded its end."""
+    run = harness.traced("step_loop", 20, check=False, env={
+        "TRACEPROF_STEP": "api", "TRACEPROF_EXIT_MS": "0", "TRACEPROF_ENCODE": "late"})
+    done = command("recover", run.folder)
+    expect_equal(done.status, 0, done.stderr)
+    harness.check_files(run)
+    expect_equal(run.trace.steps(), list(range(20)), run.stderr)
+
+
+def test_no_step_is_drawn_twice_where_one_begins():
+    """Steps of no length: a kill comes within traceprof_step() as a rule."""
+    for _ in range(10):
+        trace, = recovered_steps(("steps_only",), "20000", TRACEPROF_MAX_MB="0")
+        steps = trace.steps()
+        expect_equal(steps, list(range(len(steps))))
+
+
 def test_segmentation_fault():
     check_end("segv")
 

@@ -7,6 +7,7 @@ and read the difference before it is committed.
 
 import json
 import os
+import re
 
 import harness
 from harness import ROOT, command, expect, expect_equal, golden
@@ -227,7 +228,7 @@ def test_time_is_that_of_the_run():
     span = slice_("PyTorch Profiler (0)", 0, 14700000, tid="PyTorch Profiler",
                   pid="Spans", cat="Trace")
     text = text_of(ours + [span])
-    expect(text.splitlines()[1].endswith("events, 14.70 s"), text)
+    expect(re.search(r"^\d+ events, 14\.70 s$", text, re.M), text)
     expect("traceprof writer" not in text, text)
     expect("traceprof writer" not in text_of(ours + [span], None, "--tree"))
 
@@ -315,20 +316,20 @@ def test_losses_of_a_gpu_are_said():
 
 
 def test_a_schedule_without_a_step_is_said_first():
-    def second_line(step, **options):
+    def first_line(step, **options):
         ours = {"final": True, "step": step, "options": {"WAIT": "0", "ACTIVE": "0"} | options}
-        return text_of([slice_("work", 0, 100)], ours).splitlines()[1]
+        return text_of([slice_("work", 0, 100)], ours).splitlines()[0]
 
     none = {"source": "auto", "seen": 0, "window": 0, "missed_windows": 0}
-    expect_equal(second_line(none, ACTIVE="3"),
+    expect_equal(first_line(none, ACTIVE="3"),
                  "No step was found, so the schedule did nothing: this is the whole run.")
-    expect_equal(second_line(none | {"seen": 2}, WAIT="3"),
+    expect_equal(first_line(none | {"seen": 2}, WAIT="3"),
                  "The run had 2 steps, too few for the schedule: this is the whole run.")
-    expect_equal(second_line(none | {"first": 3, "last": 4, "missed_windows": 2}, WAIT="3"),
+    expect_equal(first_line(none | {"first": 3, "last": 4, "missed_windows": 2}, WAIT="3"),
                  "The schedule missed 2 of its windows: writing was too slow.")
-    for quiet in (second_line(none), second_line(none | {"first": 3, "last": 4}, WAIT="3"),
-                  second_line(none | {"name": "by hand"}, WAIT="3")):
-        expect(quiet.startswith("1 event"), quiet)
+    for quiet in (first_line(none), first_line(none | {"first": 3, "last": 4}, WAIT="3"),
+                  first_line(none | {"name": "by hand"}, WAIT="3")):
+        expect(quiet.startswith("Verdict: "), quiet)
 
 
 def test_odd_names_stay_on_their_line():
@@ -346,7 +347,8 @@ def test_odd_names_stay_on_their_line():
                            "back\\slash"):
                 expect(wanted in shown, wanted, shown)
             expect("x5c" not in shown and "\\X" not in shown, shown)
-            wide = [line for line in shown.splitlines()[1:] if len(line) > 80]
+            wide = [line for line in shown.splitlines()
+                    if len(line) > 80 and line != path]
             expect(not wide, *wide)
             odd = [char for char in shown if not char.isprintable() and char != "\n"]
             expect(not odd, str(odd), shown)

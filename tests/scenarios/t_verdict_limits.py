@@ -203,9 +203,21 @@ def lengths(*slow):
         lengths=[length if at in slow else STEP for at in range(12)]))
 
 
+def dies(length_us, count=10, recovered=True, **args):
+    """Steps of 20 ms, and one in which the program died so long after it began."""
+    end = 20e3 * count + length_us
+    last = step_(count, 20e3 * count, length_us)
+    last["args"] = {"finished": "false"} | args
+    events = [step_(at, 20e3 * at, 20e3) for at in range(count)] + [last] + [
+        slice_("main", 0, end), slice_("send", 20e3 * count + 10, length_us - 10),
+        slice_("over", 20e3 * count + 20, 100), slice_("other", 0, end, tid=701)]
+    return made(events, {"recovered": recovered})
+
+
 # Rule: what makes a run, just below the threshold, just above it.
 LIMITS = {
     "losses": (lambda lost: ours(events={"seen": 10000, "dropped": lost}), 9, 11),
+    "died-in-step": (dies, 199e3, 201e3),
     "data-starved": (host("DataLoader next"), 49, 51),
     "blocking-copies": (copies, 49, 51),
     "needless-sync": (syncs, 26, 27),
@@ -415,6 +427,16 @@ def verdict_of_one_step():
     run = traced("python3", "-c", "import ctypes, time; own = ctypes.CDLL(None)\n"
                  "own.traceprof_step_(); time.sleep(0.05)", env={"TRACEPROF_MALLOC": "off"})
     return command("report", run.trace.path).stdout
+
+
+def test_the_step_in_which_a_program_died_is_named():
+    found = judged(dies(300e3))["findings"][0]
+    expect_equal(found["rule"], "died-in-step")
+    expect("died in step 10, 300.0 ms after that began (15 medians), in send" in found["figure"],
+           found)
+    for other in (dies(300e3, recovered=False), dies(300e3, count=4),
+                  dies(300e3, finished="true")):
+        expect("died-in-step" not in rules(other), other)
 
 
 if __name__ == "__main__":

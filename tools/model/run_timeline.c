@@ -454,6 +454,26 @@ static void take_nested(struct timeline_name *row,
 		row->nested_team = team;
 }
 
+/* What XLA says of a thread lies on a lane beside it, since it comes later, and
+ * is what the thread does. */
+static uint32_t lane_of(struct timeline *timeline,
+			const struct trace_event *event)
+{
+	const struct trace_value *tid = &event->field[FIELD_TID];
+	struct trace_event moved;
+	size_t zeros = 2;
+
+	/* That lane is number 21 of those that are 10,000,000 apart. */
+	if (tid->len != 9 || tid->text[0] != '2' || tid->text[1] != '1')
+		return trace_lanes_number(&timeline->lanes, event);
+	while (zeros < tid->len - 1 && tid->text[zeros] == '0')
+		zeros++;
+	moved = *event;
+	moved.field[FIELD_TID].text += zeros;
+	moved.field[FIELD_TID].len -= zeros;
+	return trace_lanes_number(&timeline->lanes, &moved);
+}
+
 static void on_slice(struct timeline *timeline, const struct trace_event *event)
 {
 	const char *category = category_of(event);
@@ -473,7 +493,7 @@ static void on_slice(struct timeline *timeline, const struct trace_event *event)
 		timeline->start_ns = event->ts_ns;
 	if (end_ns > timeline->end_ns)
 		timeline->end_ns = end_ns;
-	lane = trace_lanes_number(&timeline->lanes, event);
+	lane = lane_of(timeline, event);
 	name = name_of(timeline, event, category);
 	if (timeline_name(timeline, name)->longest_at_ns == event->ts_ns)
 		timeline_name(timeline, name)->longest_lane = lane;

@@ -108,6 +108,13 @@ static enum host_kind kind_of_omp(const struct trace_event *event,
 		       : HOST_OMP_WAIT;
 }
 
+/* XLA's, where a thread waits for what others compute. */
+static bool is_xla_wait(const char *name)
+{
+	return !strcmp(name, "np.asarray(jax.Array)") ||
+	       strstr(name, "(wait for completion)");
+}
+
 enum host_kind timeline_host_kind(const struct trace_event *event,
 				  const char *category)
 {
@@ -125,6 +132,8 @@ enum host_kind timeline_host_kind(const struct trace_event *event,
 		return kind_of_cuda(name);
 	if (begins(name, "wait: "))
 		return kind_of_wait(name + 6);
+	if (!strcmp(category, "cpu_op") && is_xla_wait(name))
+		return HOST_OFF;
 	if (is_communication(category, name))
 		return HOST_COMM;
 	return is_loading(name) ? HOST_DATA : HOST_PLAIN;

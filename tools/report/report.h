@@ -54,6 +54,7 @@ struct report_choice {
 	size_t top; /* names in a table, 0 all */
 	bool json, csv, tree, wide;
 	bool whole;		       /* names, however long */
+	bool is_one_of_many;	       /* files: each begins with its name */
 	const char *filter, *category; /* patterns of glob(7), NULL all */
 	bool has_steps, has_times;
 	int64_t first_step, last_step;

@@ -237,6 +237,24 @@ static void report_path(struct report_arguments *arguments, const char *path)
 	arguments->code = EXIT_UNREADABLE;
 }
 
+static int count_file(void *arg, const char *file)
+{
+	int *count = arg;
+
+	(void)file;
+	return ++*count > 1;
+}
+
+static bool are_many(char *const *paths, int count)
+{
+	int files = 0;
+
+	for (int at = 0; at < count && files < 2; at++)
+		if (trace_folder_each(paths[at], count_file, &files) < 0)
+			files++;
+	return files > 1;
+}
+
 /* Forms that what is asked for hasn't got; NULL: there are none. */
 static const char *unknown_form(const struct report_arguments *arguments)
 {
@@ -313,6 +331,8 @@ int report_command(int argc, char **argv)
 				  argc - arguments.first);
 	}
 	arguments.choice.columns = table_columns(stdout);
+	arguments.choice.is_one_of_many =
+		are_many(&argv[arguments.first], argc - arguments.first);
 	arguments.ranks = report_ranks_new();
 	if (arguments.choice.json)
 		fputs("[\n", stdout);

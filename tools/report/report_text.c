@@ -64,11 +64,17 @@ static void time_cell(struct table *table, double ns)
 	table_cell(table, "%s", quantity_time(ns).text);
 }
 
-static void print_head(const struct report *report, FILE *out)
+/* What is wrong with the file comes before all that it says. */
+static void print_file(const struct report *report, FILE *out)
 {
-	fprintf(out, "%s\n", report->file);
+	if (report->choice.is_one_of_many)
+		fprintf(out, "%s\n", report->file);
 	if (report->warning)
 		text_wrap_print(out, 2, "%s\n", report->warning);
+}
+
+static void print_facts(const struct report *report, FILE *out)
+{
 	text_wrap_print(out, 2, "%" PRIu64 " event%s, %s\n",
 			report->facts.events,
 			plural((int64_t)report->facts.events),
@@ -632,10 +638,13 @@ void report_print_text(const struct report *report, FILE *out)
 
 	const unsigned int columns = report->choice.columns;
 
-	print_head(report, out);
-	fputc('\n', out);
+	print_file(report, out);
 	verdict_print(&report->judged, VERDICT_LINES_ALL,
 		      columns && columns < 80 ? columns : 80, out);
+	fputc('\n', out);
+	if (!report->choice.is_one_of_many)
+		fprintf(out, "%s\n", report->file);
+	print_facts(report, out);
 	print_steps(report, out);
 	shows_whole = report->choice.whole;
 	functions = &report->functions;

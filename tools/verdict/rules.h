@@ -72,10 +72,12 @@
 #define COMPILED_MIN	   5	/* times, one function at one line */
 #define COMPILING_MIN	   0.20 /* of a run without steps, all others */
 
-#define SLOW_STEP_MIN	   2.0	 /* medians */
-#define OUTLIERS_OF	   4	 /* at most one step in so many */
-#define GAPS_MANY	   10	 /* a step, */
-#define GAP_LONG_NS	   500e3 /* ... on average */
+#define HUNG_MIN	   10.0	     /* medians, of a step in which it died, */
+#define HUNG_NS		   100000000 /* ... and so long */
+#define SLOW_STEP_MIN	   2.0	     /* medians */
+#define OUTLIERS_OF	   4	     /* at most one step in so many */
+#define GAPS_MANY	   10	     /* a step, */
+#define GAP_LONG_NS	   500e3     /* ... on average */
 #define NTH_STEP_MIN	   1.3
 #define NTH_EXCESS_MIN	   0.6	 /* of what slow steps take more */
 #define NTH_STEPS_MAX	   20000 /* so that looking for it is quick */
@@ -131,6 +133,7 @@ bool rule_churn(const struct verdict_facts *, struct finding *);
 bool rule_large_blocks(const struct verdict_facts *, struct finding *);
 bool rule_page_faults(const struct verdict_facts *, struct finding *);
 bool rule_growth(const struct verdict_facts *, struct finding *);
+bool rule_died(const struct verdict_facts *, struct finding *);
 bool rule_first_step(const struct verdict_facts *, struct finding *);
 bool rule_nth_step(const struct verdict_facts *, struct finding *);
 bool rule_outliers(const struct verdict_facts *, struct finding *);

@@ -501,8 +501,9 @@ static enum wait_for wait_for(const char *name)
 struct known_waits {
 	double ns[FOR_COUNT], all_ns;
 	double others_ns; /* for other processes: these do the work, a
-			     compiler's for its driver; and for the GIL, of
-			     which another rule tells */
+			     compiler's for its driver, or XLA's threads for
+			     its call; and for the GIL, of which another rule
+			     tells */
 	const struct span *worst;
 	double worst_ns;
 };
@@ -525,7 +526,8 @@ static struct known_waits known_waits(const struct verdict_facts *facts)
 			continue;
 		if (!strcmp(name, "wait: waitpid") ||
 		    !strcmp(name, "wait: system") || strstr(name, "(pipe") ||
-		    !strcmp(name, "wait: GIL")) {
+		    !strcmp(name, "wait: GIL") ||
+		    strncmp(name, "wait: ", 6) != 0) {
 			known.others_ns += ns;
 			continue;
 		}

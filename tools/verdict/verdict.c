@@ -20,6 +20,7 @@
 /* Of two that would save the same, the first one comes first. */
 const struct rule verdict_rules[] = {
 	{"losses", rule_losses, true, false},
+	{"died-in-step", rule_died, true, true},
 	{"data-starved", rule_data_starved, false, false},
 	{"blocking-copies", rule_blocking_copies, false, false},
 	{"needless-sync", rule_needless_sync, false, false},

@@ -150,7 +150,6 @@ static unsigned int add_step(struct text_buffer *lines,
 {
 	const struct split *split = &verdict->facts.split;
 	const struct timeline *timeline = verdict->facts.timeline;
-	const double covered = verdict_covered(verdict);
 	const int64_t number = verdict->facts.metadata->part;
 	char thread[100] = "", part[80] = "", last[80] = "", of[40] = "";
 
@@ -166,25 +165,18 @@ static unsigned int add_step(struct text_buffer *lines,
 						timeline->began_ns))
 				 .text);
 	if (number > 0)
-		snprintf(of, sizeof(of), "part %" PRId64 " of the ", number);
+		snprintf(of, sizeof(of), "part %" PRId64 " of ", number);
 	if (!split->has_steps)
-		return add_line(lines, 2, columns,
-				"Verdict: no steps (turns of a main loop) were "
-				"found or marked (TRACEPROF_STEP), so this is "
-				"of %s%s, %s%s%s%s:",
-				number > 0 ? of : "the ",
-				split->is_training ? "training"
-				: number > 0	   ? "recording"
-				: part[0]	   ? "recording from its first "
-						     "slice on"
-						   : "whole recording",
-				quantity_time((double)split->total_ns).text,
-				part, thread, thread[0] ? " (works most)" : "");
-	if (covered > 0)
-		snprintf(part, sizeof(part),
-			 " (the typical ones are %.*f %% of the %s)",
-			 covered < 0.1, 100 * covered,
-			 split->has_before ? "time" : "recording");
+		return add_line(
+			lines, 2, columns,
+			"Verdict: no steps found, so on %s%s, %s%s%s%s:",
+			number > 0 ? of : "",
+			split->is_training ? "the training"
+			: number > 0	   ? "the recording"
+			: part[0]	   ? "all since the first slice"
+					   : "the whole recording",
+			quantity_time((double)split->total_ns).text, part,
+			thread, thread[0] ? " (works most)" : "");
 	if (split->has_before)
 		last_text(&verdict->facts, last, sizeof(last));
 	if (split->count == 1)
@@ -197,6 +189,21 @@ static unsigned int add_step(struct text_buffer *lines,
 		split->count, part, quantity_time(split->median_ns).text,
 		quantity_time(split->p5_ns).text,
 		quantity_time(split->p95_ns).text);
+}
+
+/* What is said of the typical steps is said of no more of the run. */
+static unsigned int add_covered(struct text_buffer *lines,
+				const struct verdict *verdict,
+				unsigned int columns)
+{
+	const double covered = verdict_covered(verdict);
+
+	if (covered <= 0)
+		return 0;
+	return add_line(lines, 2, columns,
+			"the typical steps, %.*f %% of the %s:", covered < 0.1,
+			100 * covered,
+			verdict->facts.split.has_before ? "time" : "recording");
 }
 
 static unsigned int add_finding(struct text_buffer *lines,
@@ -577,19 +584,24 @@ static unsigned int add_tasks(struct text_buffer *lines,
 			quantity_time((double)sum.total_ns).text);
 }
 
-/* What stands before the findings, without so many of its last parts. */
-static unsigned int add_head(struct text_buffer *text,
-			     const struct verdict *verdict,
-			     unsigned int columns, unsigned int left_out)
+/* What stands behind the findings, without so many of its last parts. */
+static unsigned int add_parts(struct text_buffer *text,
+			      const struct verdict *verdict,
+			      unsigned int columns, unsigned int left_out)
 {
 	const enum names sampled = names_of_samples(verdict->facts.timeline);
 	unsigned int used;
 
 	text_buffer_cut(text, 0);
-	/* It comes last, but has its room. */
+	/* It comes before, and has its room. */
 	used = add_unseen(text, verdict, columns);
 	text_buffer_cut(text, 0);
-	used += add_step(text, verdict, columns);
+	used += add_spoilt(text, verdict, columns);
+	used += add_covered(text, verdict, columns);
+	if (left_out < 1 && !verdict->facts.split.has_steps)
+		used += add_line(text, 2, columns,
+				 "TRACEPROF_STEP or traceprof_step() marks "
+				 "steps: turns of a main loop");
 	used += split_text_add(text, verdict, columns);
 	used += add_behind(text, verdict, columns);
 	/* The program's own lines first: they are what can be changed. */
@@ -604,13 +616,13 @@ static unsigned int add_head(struct text_buffer *text,
 			add_tasks(text, verdict, columns);
 	if (left_out < 2)
 		used += add_waits(text, verdict, columns);
-	return used + add_spoilt(text, verdict, columns);
+	return used;
 }
 
 /* The first finding is worth more than names. */
-static unsigned int add_fitting_head(struct text_buffer *text,
-				     const struct verdict *verdict,
-				     unsigned int lines, unsigned int columns)
+static unsigned int add_fitting_parts(struct text_buffer *text,
+				      const struct verdict *verdict,
+				      unsigned int lines, unsigned int columns)
 {
 	const size_t first = verdict_is_spoilt(verdict);
 	unsigned int left_out = 0, least, used;
@@ -621,7 +633,7 @@ static unsigned int add_fitting_head(struct text_buffer *text,
 				  (first + 1 < verdict->count)
 			: 0;
 	do
-		used = add_head(text, verdict, columns, left_out);
+		used = add_parts(text, verdict, columns, left_out);
 	while (used + least > lines && left_out++ < 3);
 	return used;
 }
@@ -659,14 +671,17 @@ static unsigned int add_findings(struct text_buffer *text,
 void verdict_print(const struct verdict *verdict, unsigned int lines,
 		   unsigned int columns, FILE *out)
 {
-	struct text_buffer text = {0};
+	struct text_buffer text = {0}, parts = {0};
 	unsigned int used;
 
 	if (verdict->facts.split.total_ns <= 0) {
 		fputs("Verdict: none, there is no slice in this file\n", out);
 		return;
 	}
-	used = add_fitting_head(&text, verdict, lines, columns);
+	/* What is to be done stands first, but for what is judged. */
+	used = add_step(&text, verdict, columns);
+	used += add_fitting_parts(&parts, verdict,
+				  used < lines ? lines - used : 0, columns);
 	used += add_findings(&text, verdict, used < lines ? lines - used : 0,
 			     columns);
 	if (is_of_others(verdict) && used + 3 <= lines)
@@ -674,5 +689,7 @@ void verdict_print(const struct verdict *verdict, unsigned int lines,
 			    columns);
 	add_unseen(&text, verdict, columns);
 	fputs(text.data, out);
+	fputs(parts.data, out);
 	text_buffer_free(&text);
+	text_buffer_free(&parts);
 }

@@ -441,19 +441,20 @@ static void draw_open_ring(struct writer_state *state,
 		store_relaxed(&stack->drawn, stack->window);
 }
 
-/* A dump of the flight recorder shows the step that it fell into. */
+/* A dump of the flight recorder shows the step that it fell into, and what is
+ * left of a process the one in which it died. */
 static void draw_running_step(struct writer_state *state, uint64_t end_ticks)
 {
 	struct window_state *windows = &state->session->head->windows;
 	const struct window *window = writer_state_window(state);
 	const int64_t steps = load_relaxed(&windows->steps);
 	const uint32_t tid = load_relaxed(&windows->step_tid);
+	const uint64_t began = windows->step_start_ticks; /* 0: none runs */
 	const struct event event = {
 		.kind = EVENT_STEP,
 		.flags = EVENT_UNFINISHED,
 		.extra = tid,
-		.start_ticks =
-			max_u64(windows->step_start_ticks, window->start_ticks),
+		.start_ticks = max_u64(began, window->start_ticks),
 		.end_ticks = end_ticks,
 		.step = {.number = steps - 1, .outer_at_end = UINT64_MAX},
 	};
@@ -463,10 +464,11 @@ static void draw_running_step(struct writer_state *state, uint64_t end_ticks)
 	while (reader && reader->thread->tid != tid)
 		reader = reader->older;
 	/* The next one may have begun while we looked. */
-	if (window->reason && steps && reader &&
+	if ((window->reason || !state->is_live) && steps && began && reader &&
 	    event.start_ticks < end_ticks &&
-	    load_relaxed(&windows->steps) == steps)
-		write(state, reader, &event, &span);
+	    load_relaxed(&windows->steps) == steps &&
+	    write(state, reader, &event, &span))
+		state->file.steps_found++;
 }
 
 void draw_open(struct writer_state *state)

@@ -110,7 +110,7 @@ static uint64_t writer_lane(const struct writer_state *state)
 static uint64_t shown_tid(const struct writer_state *state,
 			  const struct ring_reader *reader)
 {
-	const uint32_t tid = reader->thread->tid;
+	const uint32_t tid = thread_shown_tid(reader->thread);
 
 	return (int64_t)tid == state->session->head->pid ? state->pid : tid;
 }
@@ -120,6 +120,8 @@ uint64_t meta_json_tid(const struct writer_state *state,
 {
 	if (lane == LANE_MAIN && is_writer(state, reader))
 		return writer_lane(state);
+	if (lane == LANE_MAIN && reader->thread->beside)
+		lane = LANE_XLA;
 	return shown_tid(state, reader) + (uint64_t)lane * LANE_STEP;
 }
 
@@ -223,7 +225,9 @@ void meta_json_lane(struct writer_state *state, struct ring_reader *reader,
 		if (is_writer(state, reader))
 			reader->lanes_named = 0;
 		else
-			lane_events(state, tid, tid, text);
+			lane_events(state,
+				    meta_json_tid(state, reader, LANE_MAIN),
+				    tid, text);
 	}
 	if (reader->lanes_named >> lane & 1)
 		return;

@@ -41,24 +41,29 @@ static void see_step(struct trigger *trigger, const struct event *event,
 				      ? event->end_ticks - event->start_ticks
 				      : 0;
 	char took_text[32], usual_text[32];
-	uint64_t usual;
+	const bool is_long = trigger->flight->slow_ns &&
+			     micros(took, ticks_per_second) * 1000 >
+				     (double)trigger->flight->slow_ns;
+	double usual = 0;
 
 	trigger->step_ticks = max_u64(trigger->step_ticks, event->end_ticks);
+	if (trigger->flight->slow_percent &&
+	    trigger->steps >= TRIGGER_STEPS_LEAST)
+		usual = (double)median(trigger);
 	if (is_wanted(trigger, FLIGHT_SLOW) &&
-	    trigger->steps >= TRIGGER_STEPS_LEAST) {
-		usual = median(trigger);
-		if ((double)took * 100 >
-		    (double)usual * trigger->flight->slow_percent) {
-			trigger->reason = FLIGHT_SLOW;
-			log_time(took_text, sizeof(took_text),
-				 micros(took, ticks_per_second));
-			log_time(usual_text, sizeof(usual_text),
-				 micros(usual, ticks_per_second));
-			log_format(trigger->text, sizeof(trigger->text),
-				   "step %ld took %s, the median is %s",
-				   (long)event->step.number, took_text,
-				   usual_text);
-		}
+	    (is_long ||
+	     (usual > 0 &&
+	      (double)took * 100 > usual * trigger->flight->slow_percent))) {
+		trigger->reason = FLIGHT_SLOW;
+		log_time(took_text, sizeof(took_text),
+			 micros(took, ticks_per_second));
+		log_time(usual_text, sizeof(usual_text),
+			 is_long ? (double)trigger->flight->slow_ns / 1000
+				 : usual * 1e6 / (double)ticks_per_second);
+		log_format(trigger->text, sizeof(trigger->text),
+			   "step %ld took %s, %s %s", (long)event->step.number,
+			   took_text, is_long ? "more than" : "the median is",
+			   usual_text);
 	}
 	trigger->duration[trigger->steps++ % TRIGGER_STEPS] = took;
 }

@@ -25,6 +25,7 @@ struct loop_mark {
 	bool is_graph : 1;     /* a call that launches a graph: `caller` says
 				  which */
 	uint8_t turn : 2;      /* enum search_turn */
+	bool is_jit : 1;       /* a range: a function of jax.jit is called */
 	bool is_always : 1;    /* by the code, in each turn of that loop */
 	uint16_t caller;       /* where it was called from, 0 unknown; */
 	uint16_t loop;	/* ... the innermost loop around that, 0 unknown, */

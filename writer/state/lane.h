@@ -24,7 +24,8 @@ enum lane {
 	LANE_LOSSES = LANE_FIRST_RECOVERED + LANE_RANGES,
 	LANE_STEPS,
 	LANE_SAMPLES,
-	LANE_COUNT,
+	LANE_COUNT, /* of CUPTI's overhead, too */
+	LANE_XLA,   /* what it says of the thread */
 	/* The writer's own, last of all where a viewer goes by tids; further
 	 * to the right there is no room in 31 bits. */
 	LANE_WRITER = 210

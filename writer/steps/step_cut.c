@@ -95,6 +95,14 @@ bool step_cut_end(struct step_cut *cut, struct window_state *windows,
 	return close(cut, windows, steps, max_u64(end_ticks, cut->start + 1));
 }
 
+bool step_cut_is_over(const struct step_cut *cut)
+{
+	const int64_t step = cut->step - (int64_t)cut->passed;
+
+	return cut->cycle < 0 && step >= 0 && cycle_of(cut, cut->step) < 0 &&
+	       window_next_change(&cut->schedule, step) == INT64_MAX;
+}
+
 uint64_t step_cut_keep(const struct step_cut *cut)
 {
 	if (cut->cycle >= 0)

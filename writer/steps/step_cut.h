@@ -51,6 +51,9 @@ bool step_cut_run(struct step_cut *cut, struct window_state *windows,
 bool step_cut_end(struct step_cut *cut, struct window_state *windows,
 		  int64_t steps, uint64_t end_ticks);
 
+/* The schedule's last window has been cut. */
+bool step_cut_is_over(const struct step_cut *cut);
+
 /* What ended before this is in no window that is still to be cut. */
 uint64_t step_cut_keep(const struct step_cut *cut);
 

@@ -119,7 +119,8 @@ static bool read_mark(struct writer_state *state, const struct event *event,
 	default:
 		if (!step_marks_read(state->session, event, family, mark))
 			return false;
-		if (*family == SEARCH_RANGES)
+		if (*family == SEARCH_RANGES && !mark->is_jit &&
+		    !mark->is_step_like)
 			step_named_read(&state->finder->names, state->session,
 					mark);
 		return true;
@@ -230,9 +231,12 @@ void step_finder_see(struct writer_state *state, struct ring_reader *reader,
 	    (finder->leaves_teams && mark.is_in_team))
 		return;
 	stream = step_marks_of(finder->streams, &finder->stream_count, reader,
-			       family == SEARCH_CALLS ? event->extra
-						      : reader->thread->tid,
+			       family == SEARCH_CALLS
+				       ? event->extra
+				       : thread_shown_tid(reader->thread),
 			       family, step_main_tid(state));
+	if (stream)
+		stream->comes_in_time |= !event_is_of_program(event);
 	if (!stream || (finder->of && stream != finder->of) ||
 	    (!state->is_live && step_marks_has(stream, &mark)))
 		return;
@@ -286,6 +290,7 @@ void step_found(struct writer_state *state, struct step_marks *stream,
 	struct step_search *search = step_search_of(state);
 
 	finder->of = stream;
+	stream->is_settled = true;
 	finder->nest = *nest;
 	finder->level = nest->level[nest->step];
 	finder->divisor = finder->asked * step_level_every(&finder->level);
@@ -338,6 +343,9 @@ bool step_is_certain(struct writer_state *state, struct step_marks *stream,
 					state->finder->divisor);
 		patience.alone = TURNS_ALONE;
 	}
+	/* A function's name told, as a range's would. */
+	if (stream->has_jit && nest->count == 1 && nest->level[0].is_begin)
+		return nest->level[0].turns >= patience.turns;
 	return loop_is_certain(&stream->choice, stream, nest, count, &patience);
 }
 

@@ -70,6 +70,7 @@ static void take_back(struct writer_state *state)
 	finder->kept_ticks =
 		max_u64(finder->kept_ticks, step_cut_keep(&finder->cut));
 	search->kept_ticks = finder->kept_ticks;
+	finder->of->is_settled = false;
 	finder->of = NULL;
 	finder->is_counted = false;
 }
@@ -115,6 +116,14 @@ static void cut(struct writer_state *state)
 		step_settle(state);
 	if (!is_cut || !finder->is_sure)
 		return;
+	if (!finder->of->comes_in_time) {
+		/* No thread counts such steps: all is recorded until the last
+		 * window has been cut. */
+		if (step_cut_is_over(&finder->cut) &&
+		    search_move(search, SEARCH_FOUND, SEARCH_LIVE))
+			gate_record(false);
+		return;
+	}
 	if (!step_cut_hand_over(&finder->cut, windows, is_full) ||
 	    !finder->is_counted)
 		return;

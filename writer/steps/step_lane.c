@@ -42,7 +42,7 @@ void step_lane_end(struct writer_state *state, struct step_lane *lane,
 		lane->late++;
 		return;
 	}
-	if (!reader || reader->thread->tid != event.extra) {
+	if (!reader || thread_shown_tid(reader->thread) != event.extra) {
 		session_note(
 			state->session,
 			"steps are not drawn: another thread has the place "

@@ -5,6 +5,7 @@
  */
 #include "writer/steps/step_compiled.h"
 #include "writer/steps/step_follow.h"
+#include "writer/steps/step_jitted.h"
 #include "writer/steps/step_optimizer.h"
 
 /* What the search of a whole run takes for an event that is read, of which a
@@ -110,8 +111,12 @@ void step_look_on(struct writer_state *state)
 
 	while ((stream = next_look(state, &look))) {
 		step_marks_looked(stream);
-		stream->is_found = !step_marks_find_at(stream, &look, &nest) &&
-				   !is_compiled(state, stream, &nest);
+		stream->is_found =
+			!step_jitted_judge(
+				state->session, stream, look.count,
+				step_marks_find_at(stream, &look, &nest),
+				&nest) &&
+			!is_compiled(state, stream, &nest);
 		if (!stream->is_found ||
 		    !step_is_certain(state, stream, look.count, &nest) ||
 		    !may_be_taken(state, stream, look.ticks))
@@ -151,7 +156,9 @@ void step_look_now(struct writer_state *state)
 		/* What works for a thread in doubt doesn't know better. */
 		if ((doubted && next->tid != doubted) ||
 		    next->count * 4 < most ||
-		    step_marks_find(next, count, &nest) ||
+		    step_jitted_judge(state->session, next, count,
+				      step_marks_find(next, count, &nest),
+				      &nest) ||
 		    is_compiled(state, next, &nest) ||
 		    (!is_final(state) && !loop_is_likely(&nest)))
 			continue;
@@ -177,6 +184,8 @@ void step_look_for_setting(struct writer_state *state,
 			   size_t bytes)
 {
 	step_optimizer_setting(state, stream, text, bytes);
+	if (!text[0])
+		step_jitted_setting(stream, &state->naming, text, bytes);
 }
 
 uint64_t step_finder_takes_ns(const struct writer_state *state, uint64_t events)

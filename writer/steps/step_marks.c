@@ -39,6 +39,19 @@ static bool read_region(const struct session *session,
 	return mark->id != 0;
 }
 
+/* XLA's annotations come late: no window could be dumped by them. */
+static bool read_called(const struct session *session,
+			const struct event *event, struct loop_mark *mark)
+{
+	size_t len;
+
+	mark->id = search_name(NULL, names_text(session, event->name, &len));
+	mark->note = event->name;
+	mark->is_jit = event->scope.category == OPERATOR_CALL;
+	mark->is_step_like = event->scope.category == OPERATOR_STEP;
+	return event->name && mark->id && !session->head->flight.is_on;
+}
+
 bool step_marks_read(const struct session *session, const struct event *event,
 		     uint32_t *family, struct loop_mark *mark)
 {
@@ -51,6 +64,11 @@ bool step_marks_read(const struct session *session, const struct event *event,
 		*family = SEARCH_REGIONS;
 		return read_region(session, event, mark);
 	case EVENT_SCOPE:
+		if (event_is_of_program(event)) {
+			*family = SEARCH_RANGES;
+			return read_called(session, event, mark);
+		}
+		/* fallthrough */
 	case EVENT_RANGE:
 		/* Operators don't begin steps; nor do phases and the parts of
 		 * a batch, which no hook would count. */
@@ -77,6 +95,31 @@ static void note_look(struct step_marks *marks, uint64_t ticks)
 			(struct step_look){marks->count, ticks};
 }
 
+/* Functions that are called while another one is compiled are no calls of the
+ * program's own; and JAX enters some calls twice. */
+static void leave_inner(struct step_marks *marks, size_t at)
+{
+	struct loop_mark *all = step_marks(marks);
+	size_t kept = at + 1;
+
+	for (size_t i = at + 1; i < marks->count; i++) {
+		if (!all[i].is_jit || all[i].end_ticks > all[at].end_ticks)
+			all[kept++] = all[i];
+	}
+	marks->count = kept;
+}
+
+/* Of a run that was killed the inner one may come once more. */
+static bool is_inner(const struct step_marks *marks,
+		     const struct loop_mark *mark, size_t at)
+{
+	const struct loop_mark *all = step_marks(marks);
+
+	while (at && !all[at - 1].is_jit)
+		at--;
+	return at && all[at - 1].end_ticks >= mark->end_ticks;
+}
+
 size_t step_marks_add(struct step_marks *marks, const struct loop_mark *mark)
 {
 	struct loop_mark *all;
@@ -87,12 +130,19 @@ size_t step_marks_add(struct step_marks *marks, const struct loop_mark *mark)
 	all = step_marks(marks);
 	for (at = marks->count; at && all[at - 1].ticks > mark->ticks; at--)
 		;
+	if (mark->is_jit && is_inner(marks, mark, at))
+		return marks->count;
 	memmove(all + at + 1, all + at, (marks->count - at) * sizeof(*mark));
 	all[at] = *mark;
 	if (marks->is_by_caller)
 		all[at].id = search_region(mark->id, mark->caller);
 	marks->count++;
 	marks->step_like += mark->is_step_like;
+	if (mark->is_jit) {
+		marks->has_jit = true;
+		if (!marks->is_settled)
+			leave_inner(marks, at);
+	}
 	note_look(marks, mark->end_ticks);
 	return at;
 }
@@ -490,13 +540,28 @@ uint64_t step_marks_end(const struct step_marks *marks,
 	return end;
 }
 
+/* 'JAX function "update"', of "PjitFunction(update)". */
+static void describe_jit(const struct session *session,
+			 const struct loop_mark *mark, char *text, size_t bytes)
+{
+	size_t len;
+	const char *name = names_text(session, (uint32_t)mark->note, &len);
+	const char *inner = strchr(name, '(');
+
+	inner = inner ? inner + 1 : name;
+	log_format(text, bytes, "JAX function \"%.*s\"",
+		   (int)(len - (size_t)(inner - name) - (inner > name)), inner);
+}
+
 void step_marks_describe(const struct step_marks *marks, size_t at,
 			 struct naming *naming, char *text, size_t bytes)
 {
 	const struct loop_mark *mark = step_marks(marks) + at;
 	size_t len;
 
-	if (marks->family == SEARCH_RANGES)
+	if (mark->is_jit)
+		describe_jit(naming->session, mark, text, bytes);
+	else if (marks->family == SEARCH_RANGES)
 		log_format(text, bytes, "range \"%s\"",
 			   names_text(naming->session, (uint32_t)mark->note,
 				      &len));
@@ -562,8 +627,9 @@ void step_marks_setting(const struct step_marks *marks,
 	size_t len;
 
 	text[0] = '\0';
-	if (marks->is_by_caller)
-		return; /* the name alone doesn't tell */
+	/* The name alone doesn't tell, or nothing hears of it in time. */
+	if (marks->is_by_caller || step_marks(marks)[level->first].is_jit)
+		return;
 	setting_name(marks, level->first, naming, name, sizeof(name));
 	len = strlen(name);
 	if (level->context || len < 2 || name[len - 1] != '"')

@@ -36,9 +36,13 @@ struct step_marks {
 	struct step_look look[STEP_LOOKS_MAX]; /* those that are due, */
 	size_t looks;			       /* ... oldest first */
 	bool is_found;			       /* by the last look */
-	bool is_by_caller; /* its ids tell where regions were called from, or
+	bool is_by_caller;  /* its ids tell where regions were called from, or
 			      which graph was launched */
-	bool tells_graphs; /* ... and may */
+	bool tells_graphs;  /* ... and may */
+	bool has_jit;	    /* calls of jax.jit's functions are among them */
+	bool comes_in_time; /* not all are XLA's, which nobody hears of before
+			       they are handed over */
+	bool is_settled;    /* its step is known: none is taken out again */
 	struct loop_choice choice;
 };
 

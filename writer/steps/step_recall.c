@@ -13,9 +13,10 @@ static struct ring_reader *reader_of(const struct writer_state *state,
 {
 	struct ring_reader *reader = state->readers;
 
-	while (reader && (entry->family == SEARCH_CALLS
-				  ? !gpu_is_reader(reader)
-				  : reader->thread->tid != entry->tid))
+	while (reader &&
+	       (entry->family == SEARCH_CALLS
+			? !gpu_is_reader(reader)
+			: thread_shown_tid(reader->thread) != entry->tid))
 		reader = reader->older;
 	return reader;
 }

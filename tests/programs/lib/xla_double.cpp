@@ -12,6 +12,7 @@
 #include <string>
 #include <vector>
 #include <pthread.h>
+#include <unistd.h>
 
 #ifndef LEVEL
 #define LEVEL -1
@@ -51,6 +52,9 @@ struct TraceMeRecorder {
 	static bool Start(int level, unsigned long filter, bool with_source);
 #endif
 	static Events Stop();
+#ifndef OLD
+	static Events Consume();
+#endif
 	static void Record(Event &&event);
 };
 
@@ -70,13 +74,28 @@ bool TraceMeRecorder::Start(int level, unsigned long, bool)
 
 TraceMeRecorder::Events TraceMeRecorder::Stop()
 {
+	Events events;
+
+	if (internal::g_trace_level.exchange(-1) == -1)
+		return events;
+#ifdef SLOW
+	usleep(20000); /* who takes it out is put aside */
+#endif
+	std::lock_guard<std::mutex> guard(lock);
+	events.swap(kept);
+	return events;
+}
+
+#ifndef OLD
+TraceMeRecorder::Events TraceMeRecorder::Consume()
+{
 	std::lock_guard<std::mutex> guard(lock);
 	Events events;
 
-	if (internal::g_trace_level.exchange(-1) != -1)
-		events.swap(kept);
+	events.swap(kept);
 	return events;
 }
+#endif
 
 void TraceMeRecorder::Record(Event &&event)
 {
@@ -112,6 +131,17 @@ static int64_t now_ns()
 extern "C" __attribute__((visibility("default"))) bool is_on()
 {
 	return tsl::profiler::internal::g_trace_level >= 0;
+}
+
+/* Events that nobody has taken out. */
+extern "C" __attribute__((visibility("default"))) long kept()
+{
+	std::lock_guard<std::mutex> guard(tsl::profiler::lock);
+	long count = 0;
+
+	for (auto &one : tsl::profiler::kept)
+		count += (long)one.events.size();
+	return count;
 }
 
 /* An annotation of so many microseconds, with another inside. */

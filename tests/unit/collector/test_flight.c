@@ -58,7 +58,8 @@ static void triggers(void **state)
 		"",	    "slow",	 "slow:",	"slow:1",
 		"slow:1.0", "slow:x",	 "slow:1.2.3",	"slow:1,",
 		",slow:2",  "stall",	 "stall:3",	"stall:0s",
-		"Signal",   "slow:2001", "none,signal", "cuda-error "};
+		"Signal",   "slow:2001", "none,signal", "cuda-error ",
+		"slow:2h",  "slow:0s",	 "slow:1.5s"};
 	struct flight flight = {0};
 
 	(void)state;
@@ -75,6 +76,13 @@ static void triggers(void **state)
 	assert_int_equal(flight.slow_percent, 200);
 	flight_parse_triggers("slow:1.057", &flight, why, sizeof(why));
 	assert_int_equal(flight.slow_percent, 105);
+	assert_int_equal(flight.slow_ns, 0);
+	flight_parse_triggers("slow:2s", &flight, why, sizeof(why));
+	assert_int_equal(flight.slow_percent, 0);
+	assert_int_equal(flight.slow_ns, 2 * SECOND);
+	flight_parse_triggers("slow:3,slow:250ms", &flight, why, sizeof(why));
+	assert_int_equal(flight.slow_percent, 300);
+	assert_int_equal(flight.slow_ns, SECOND / 4);
 	assert_int_equal(
 		flight_parse_triggers("none", &flight, why, sizeof(why)), 0);
 	assert_int_equal(flight.triggers, 0);
@@ -124,6 +132,28 @@ static void a_step_is_slow_by_the_median(void **state)
 	assert_non_null(strstr(trigger.text, "step 10 took"));
 	trigger.reason = FLIGHT_NONE;
 	step(&trigger, 12, at, at + 100);
+	assert_int_equal(trigger.reason, FLIGHT_NONE);
+}
+
+static void a_step_is_slow_by_its_time(void **state)
+{
+	struct flight flight = {.triggers = 1 << FLIGHT_SLOW,
+				.slow_ns = 2 * SECOND};
+	struct trigger trigger = {.flight = &flight};
+
+	(void)state;
+	step(&trigger, 0, SECOND, 3 * SECOND);
+	assert_int_equal(trigger.reason, FLIGHT_NONE);
+	/* The first ones, too. */
+	step(&trigger, 1, SECOND, 3 * SECOND + 1000);
+	assert_int_equal(trigger.reason, FLIGHT_SLOW);
+	assert_non_null(strstr(trigger.text, "step 1 took"));
+	assert_non_null(strstr(trigger.text, ", more than "));
+	/* Others are as long as they may be. */
+	trigger.reason = FLIGHT_NONE;
+	for (int64_t i = 2; i < 20; i++)
+		step(&trigger, i, SECOND, SECOND + 100);
+	step(&trigger, 20, SECOND, 2 * SECOND);
 	assert_int_equal(trigger.reason, FLIGHT_NONE);
 }
 
@@ -373,6 +403,7 @@ int main(void)
 		cmocka_unit_test(lengths),
 		cmocka_unit_test(triggers),
 		cmocka_unit_test(a_step_is_slow_by_the_median),
+		cmocka_unit_test(a_step_is_slow_by_its_time),
 		cmocka_unit_test(a_stall_is_told_once),
 		cmocka_unit_test(a_call_fails),
 		cmocka_unit_test(an_event_grows_old_or_is_in_one_file),
