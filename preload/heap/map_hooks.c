@@ -119,19 +119,9 @@ EXPORT void *mmap(void *at, size_t bytes, int protection, int flags, int fd,
 	return made;
 }
 
+/* One function, as in the C library, where memray compares the two. */
 EXPORT void *mmap64(void *at, size_t bytes, int protection, int flags, int fd,
-		    off64_t offset)
-{
-	void *made = map(at, bytes, protection, flags, fd, offset);
-
-	if (is_wanted() && made != MAP_FAILED)
-		record(made, whole_pages(bytes), kind_of(protection, flags),
-		       FROM);
-	if (file_io_is_wanted() && made != MAP_FAILED &&
-	    !(flags & MAP_ANONYMOUS))
-		file_io_took(FILE_VERB_MAP, fd, bytes, clock_ticks());
-	return made;
-}
+		    off64_t offset) __attribute__((alias("mmap")));
 
 EXPORT int munmap(void *at, size_t bytes)
 {

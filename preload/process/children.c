@@ -10,9 +10,10 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
-/* Each of them leaves one at most of `traced` and `gone`. */
+/* Each of them leaves one at most of `traced` and `gone`; `ended`: of the
+ * traced ones, those that ended their recording. */
 struct children_page {
-	_Atomic uint32_t born, traced, gone;
+	_Atomic uint32_t born, traced, gone, ended;
 };
 
 /* Of a process that is not recorded from its start they are said if children
@@ -73,6 +74,12 @@ void children_traced(void)
 		return;
 	children.is_settled = true;
 	add_relaxed(&children.page->traced, 1);
+}
+
+void children_ended(void)
+{
+	if (is_mine() && children.is_settled)
+		add_relaxed(&children.page->ended, 1);
 }
 
 void children_leave(void)
@@ -139,6 +146,24 @@ static void say_lost(struct session *session, unsigned int count)
 	log_say("%s", line);
 }
 
+/* One that was killed can't say so itself. */
+static void say_traced(uint32_t traced, uint32_t ended)
+{
+	char rest[200] = "";
+
+	if (traced > ended)
+		log_format(rest, sizeof(rest),
+			   "; %u %s (traceprof recover %s adds to a killed "
+			   "one's file what memory holds)",
+			   traced - ended,
+			   traced - ended == 1 ? "was killed or goes on"
+					       : "were killed or go on",
+			   process.options.dir);
+	log_say("%u forked child%s, in %s%s", traced,
+		traced == 1 ? " has a trace" : "ren have traces",
+		process.options.dir, rest);
+}
+
 void children_say(struct session *session)
 {
 	const struct children_page *page = children.page;
@@ -152,9 +177,7 @@ void children_say(struct session *session)
 	if (!children.is_from_start && !worked())
 		return;
 	if (traced)
-		log_say("%u forked child%s, in %s", traced,
-			traced == 1 ? " has a trace" : "ren have traces",
-			process.options.dir);
+		say_traced(traced, load_relaxed(&page->ended));
 	if (born > settled && process.options.children != CHILDREN_NONE)
 		say_lost(session, born - settled);
 }

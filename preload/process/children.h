@@ -6,7 +6,7 @@
  * that its children are, too.  A page that parent and children share counts
  * those that were forked, those that are recorded themselves, and those that
  * became another program, which decides for itself.  Who is left of them has no
- * trace, and the parent's end says so.
+ * trace, and the parent's end says so, and how many of the others were killed.
  *
  * Of any other process they are counted from the begin of its recording on,
  * and said where much of the work may have been theirs, as a Python pool's is.
@@ -26,6 +26,9 @@ void children_born(void);
 /* In a forked child: it knows that it is one; then, its recording begins. */
 void children_start(void);
 void children_traced(void);
+
+/* Its recording ends, by its own doing. */
+void children_ended(void);
 
 /* Around an exec in a forked child: it may fail. */
 void children_leave(void);

@@ -529,6 +529,7 @@ static void finish(bool ends)
 	/* Half of the time that there is. */
 	families_end((unsigned int)process.options.exit_ms / 2);
 	say_missed();
+	children_ended();
 	if (!life.execs || !closing_is_launcher())
 		children_say(session);
 	rc = bring_writer();

@@ -58,10 +58,12 @@ static int told(void *object, void *frame, int what, void *arg)
 	return 0;
 }
 
-/* The capsule dies: on its own thread somebody else was set. */
+/* The capsule dies: on its own thread somebody else was set, or we have put
+ * ours out ourselves. */
 static void replaced(void *capsule)
 {
-	if (python_api.pointer(capsule, CAPSULE) == python_api.thread_now())
+	if (profile.is_on &&
+	    python_api.pointer(capsule, CAPSULE) == python_api.thread_now())
 		python_hook_left();
 }
 

@@ -18,7 +18,7 @@ void python_hook_ends(void *code);
 void python_hook_function_begins(void *function);
 void python_hook_function_ends(void *function);
 
-/* This thread's profile function was replaced. */
+/* This thread's profile function was replaced by the program. */
 void python_hook_left(void);
 
 /* Takes it all back where no window is open. */

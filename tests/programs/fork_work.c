@@ -4,12 +4,13 @@
  * but for one that allocates a lot.
  *
  *	fork_work fork|fork_exit|twice|_Fork|forkpty|daemon|exec|allocates|
- *		  outlives
+ *		  outlives|killed
  *
  * Prints how each child ended, if it is waited for.
  */
 #include <pthread.h>
 #include <pty.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -91,6 +92,25 @@ static void outlive(void)
 	_exit(0);
 }
 
+/* Its parent ends it, as a pool does its workers. */
+static void be_killed(void)
+{
+	const pid_t child = pipe(told) ? -1 : fork();
+	char byte = 0;
+
+	if (child < 0)
+		exit(1);
+	if (!child) {
+		child_work();
+		while (write(told[1], &byte, 1) == 1)
+			pause();
+	}
+	if (read(told[0], &byte, 1) == 1)
+		kill(child, SIGTERM);
+	await(child);
+	exit(0);
+}
+
 static pid_t make_child(const char *way)
 {
 	int master;
@@ -127,6 +147,8 @@ int main(int argc, char **argv)
 		return turn_daemon();
 	if (!strcmp(way, "outlives"))
 		outlive();
+	if (!strcmp(way, "killed"))
+		be_killed();
 	child = make_child(way);
 	if (child) {
 		await(child);

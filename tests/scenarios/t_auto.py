@@ -371,6 +371,14 @@ def test_schedule_without_a_period_records_the_whole_run():
     expect_equal(run.trace.steps(), [], "steps")
 
 
+def test_a_run_without_a_region_is_not_told_to_name_one():
+    """Of the heap alone: a time is what such a run can be cut by."""
+    run = harness.traced("heap_calls", "malloc", 1000, 64, env={
+        "TRACEPROF_MALLOC": "all", "TRACEPROF_WAIT": "2", "TRACEPROF_ACTIVE": "1"})
+    line, = [line for line in run.own_lines if "no step found" in line]
+    expect("omp:" not in line and "TRACEPROF_STEP=time:500" in line, line)
+
+
 def named(run):
     """The settings that the words of "no step" name: each with its steps."""
     lines = [line for line in run.own_lines if "no step found" in line]

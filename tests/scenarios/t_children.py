@@ -135,6 +135,23 @@ def test_what_writes_a_childs_rest_is_no_child():
            done.stderr)
 
 
+def test_a_child_that_was_killed_is_said():
+    """A pool ends its workers by SIGTERM: what memory holds isn't in their files."""
+    program = compile_program("fork_work.c", "-O1", "-D_GNU_SOURCE", name="fork_work")
+    out = os.path.join(harness.folder(), "out")
+    done = harness.execute(
+        [program, "killed"], harness.clean_environment() | ALL | {
+            "LD_PRELOAD": harness.LIBRARY, "TRACEPROF_DIR": out}, harness.HANGS, None, out)
+    line, = [line for line in done.own_lines if "1 forked child has a trace" in line]
+    expect("1 was killed or goes on" in line and f"recover {out}" in line, line)
+    child, = [path for path in done.files if f"_{done.pid}." not in path]
+    expect("not finished" in harness.command("report", child).stdout, "not before")
+    harness.command("recover", out)
+    expect("not finished" not in harness.command("report", child).stdout, "finished")
+    harness.expect_no_session(done)
+    expect("killed" not in "".join(run("fork", files=2).own_lines), "who ends by itself")
+
+
 def test_a_child_past_the_forks_handlers_is_said():
     """It may call nothing that takes a lock, so nothing is begun there."""
     line, = lost(run("_Fork"))

@@ -576,6 +576,9 @@ def test_calls_that_cost_too_much_end_and_it_is_said():
                      TRACEPROF_MAX_OVERHEAD="1")
         *said, ended = ends(run)
         expect_equal(said, [1, 1, 1], (version, run.stderr))
+        # It is not the program that put ours out.
+        expect(not [line for line in run.own_lines + run.trace.meta["notes"]
+                    if "the program sets a profile" in line], version, run.stderr)
         seen = counts(run.trace)
         expect_equal((seen["before"], seen["after"]), (1, 0), version)
         # fib(26) calls itself 392,834 times.

@@ -249,7 +249,7 @@ def test_teams_in_teams_are_counted():
     def inside(at, number):
         return team(at, 2 * number + 1, 900, 900, 900, 900) + [
             slice_("g [omp parallel #2]", at + 10, 500, omp="parallel", region=2 * number + 2,
-                   team=4)]
+                   team=4, nested=True)]
 
     said = found(made(steps(inside), {"cpus": 2}), "oversubscribed")
     expect(said["figure"] == "16 threads on 2 processors: nested teams"
@@ -258,6 +258,18 @@ def test_teams_in_teams_are_counted():
                        {"cpus": 2}), "oversubscribed")
     expect(alone["figure"] == "4 threads on 2 processors"
            and "OMP_NUM_THREADS=2" in alone["next"], alone)
+
+
+def test_who_begins_a_team_of_its_own_alone_is_no_more_threads():
+    """MKL's loops: two threads by themselves, one within a team of PyTorch's."""
+    def inside(at, number):
+        return team(at, 2 * number + 1, 900, 900) + [
+            slice_("g [omp parallel #2]", at + 10, 500, omp="parallel", region=2 * number + 2,
+                   team=1, nested=True) if number % 2 else
+            slice_("g [omp parallel #2]", at + 910, 50, omp="parallel", region=2 * number + 2,
+                   team=2)]
+
+    expect("oversubscribed" not in rules(made(steps(inside), {"cpus": 2})))
 
 
 def test_thinned_regions_count_as_all_that_were_seen():

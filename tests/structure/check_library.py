@@ -158,6 +158,17 @@ def test_each_hook_has_tests_that_would_miss_it():
                     if not os.path.exists(os.path.join(tree.ROOT, "tests", "scenarios", one))])
 
 
+def test_a_function_for_large_files_is_the_same_one():
+    """As in the C library.  memray compares mmap's address with that which its own code,
+    built for large files, is bound to."""
+    at = {name: address for address, name in re.findall(
+        r"^([0-9a-f]+) [TW] (\w+)$", tree.output("nm", "-D", "--defined-only", library()),
+        re.M)}
+    tree.expect({"mmap64", "fopen64", "pread64"} <= set(at), "there are some")
+    tree.no_faults([f"{name} and {name}64 are two functions" for name in at
+                    if f"{name}64" in at and at[name] != at[f"{name}64"]])
+
+
 def test_no_version_definitions():
     text = tree.output("readelf", "-VW", library())
     tree.expect("Version definition section" not in text, text)

@@ -440,6 +440,20 @@ static void on_beside(struct timeline *timeline,
 		timeline->began_ns = event->ts_ns;
 }
 
+/* A region that a member of a team of several begins: one by one, since what
+ * has several threads elsewhere may have one there. */
+static void take_nested(struct timeline_name *row,
+			const struct trace_event *event)
+{
+	int64_t team;
+
+	if ((row->host == HOST_OMP || row->host == HOST_OMP_TEAM) &&
+	    trace_event_arg(event, "nested").type == TRACE_BOOLEAN &&
+	    trace_event_integer(event, "team", &team) &&
+	    team > row->nested_team)
+		row->nested_team = team;
+}
+
 /* What XLA says of a thread lies on a lane beside it, since it comes later, and
  * is what the thread does. */
 static uint32_t lane_of(struct timeline *timeline,
@@ -495,6 +509,7 @@ static void on_slice(struct timeline *timeline, const struct trace_event *event)
 	if (strcmp(category, "wait"))
 		take_site(timeline_name(timeline, name), event);
 	take_file(timeline_name(timeline, name), event);
+	take_nested(timeline_name(timeline, name), event);
 	on_part(timeline, event, lane, category);
 	on_launch(timeline, event, lane, name);
 	if (trace_value_is(&event->field[FIELD_CAT], "cpu_op"))

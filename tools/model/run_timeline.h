@@ -95,8 +95,9 @@ struct timeline_name {
 	uint32_t longest_lane;
 	int64_t gpu_ns, gpu_self_ns; /* of what was launched in it */
 	int64_t bytes;
-	double idle_ns; /* kernels: time weighted by what the SMs lack */
-	char *site;	/* innermost frame of the first stack, NULL none */
+	int64_t nested_team; /* the most that a member of a team began */
+	double idle_ns;	     /* kernels: time weighted by what the SMs lack */
+	char *site;	     /* innermost frame of the first stack, NULL none */
 };
 
 static inline bool timeline_is_sample(enum host_kind kind)

@@ -445,12 +445,15 @@ static int64_t nested_threads(const struct verdict_facts *facts)
 			const struct span *span = &lane->spans[i];
 			const int64_t team =
 				team_of_name(facts, regions, span->name);
+			const int64_t nested =
+				timeline_name(timeline, span->name)
+					->nested_team;
 
 			if (team < 2)
 				continue;
 			if (span->start_ns < outer_end_ns) {
-				if (outer * team > most)
-					most = outer * team;
+				if (nested > 1 && outer * nested > most)
+					most = outer * nested;
 				continue;
 			}
 			outer = team;

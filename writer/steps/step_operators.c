@@ -2,10 +2,13 @@
 /* step_operators.c - counts of operators; see step_operators.h. */
 #include "writer/steps/step_operators.h"
 
-/* Of all marks: nothing else comes. */
-#define ALL_MASS 0.9999
+/* Of all marks: nothing else comes; hardly anything does. */
+#define ALL_MASS  0.9999
+#define MOST_MASS 0.99
+/* What comes beside the turns may be off by so much of a request. */
+#define OFF_PART  8u
 /* Each of a training's operators comes by here: no more are looked at. */
-#define PROBES	 8u
+#define PROBES	  8u
 
 void step_operators_add(struct step_operators *operators, uint32_t name,
 			uint32_t tid)
@@ -33,21 +36,36 @@ static bool are_layers(size_t number)
 	       number == 8 || number == 12;
 }
 
+/* Beside the turns nothing comes, or as much in each of so many requests: what
+ * a model does before its layers or behind them may be like them, a product of
+ * matrices. */
+static bool is_all(const struct step_marks *stream,
+		   const struct loop_level *level, size_t requests)
+{
+	const size_t turns = level->turns * level->length;
+	const size_t rest = stream->count > turns ? stream->count - turns : 0;
+	const size_t off = rest % requests;
+
+	if (level->mass >= ALL_MASS && rest <= level->length)
+		return true;
+	return level->mass >= MOST_MASS &&
+	       min_u64(off, requests - off) * OFF_PART <= requests;
+}
+
 bool step_operators_tell_layers(const struct step_operators *operators,
 				const struct step_marks *stream,
 				const struct loop_level *level)
 {
 	const size_t turns = level->turns;
 
-	if (stream->family != SEARCH_REGIONS || level->mass < ALL_MASS ||
-	    (turns + 1) * level->length < stream->count)
+	if (stream->family != SEARCH_REGIONS)
 		return false;
 	for (size_t i = 0; i < STEP_OPERATORS_MAX; i++) {
 		const size_t calls = operators->of[i].calls;
 
 		if (operators->of[i].tid == stream->tid &&
 		    calls >= LOOP_HITS_LEAST && turns % calls == 0 &&
-		    are_layers(turns / calls))
+		    are_layers(turns / calls) && is_all(stream, level, calls))
 			return true;
 	}
 	return false;

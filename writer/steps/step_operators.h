@@ -25,8 +25,9 @@ struct step_operators {
 void step_operators_add(struct step_operators *operators, uint32_t name,
 			uint32_t tid);
 
-/* Nothing but the level's turns is in the stream, and an operator of its thread
- * came once in so many of them as a model may have layers. */
+/* An operator of the level's thread came once in so many of its turns as a
+ * model may have layers, and nothing but the turns is in the stream, or as many
+ * regions each time that the operator came. */
 bool step_operators_tell_layers(const struct step_operators *operators,
 				const struct step_marks *stream,
 				const struct loop_level *level);

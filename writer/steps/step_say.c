@@ -334,8 +334,12 @@ static void add_likeliest(struct writer_state *state, struct step_marks *stream,
 	}
 	add_unnamed(unnamed, others, text, bytes);
 	len = strlen(text);
+	/* Of the heap or of samples alone there is nothing to name. */
 	if (!len)
-		log_format(text, bytes, "TRACEPROF_STEP=omp:NAME");
+		log_format(text, bytes, "TRACEPROF_STEP=%s",
+			   stream && stream->count
+				   ? "omp:NAME"
+				   : "time:500 (in milliseconds)");
 }
 
 void step_say_none(struct writer_state *state, struct step_marks *stream,

@@ -75,8 +75,7 @@ static void test_operators_that_come_between_layers(void **unused)
 {
 	static struct step_operators operators;
 	struct step_marks stream = {.tid = 7, .count = 900};
-	const struct loop_level level = {
-		.turns = 90, .length = 10, .mass = 1.0};
+	struct loop_level level = {.turns = 90, .length = 10, .mass = 1.0};
 
 	(void)unused;
 	for (uint32_t i = 0; i < 180; i++)
@@ -93,6 +92,17 @@ static void test_operators_that_come_between_layers(void **unused)
 	/* Something else comes, too. */
 	stream.count = 911;
 	assert_false(step_operators_tell_layers(&operators, &stream, &level));
+	/* Two more of them behind the layers, in each request: the last one's
+	 * product is one like theirs.  And a bit of another kind. */
+	stream.count = 993;
+	level.mass = 0.998;
+	assert_true(step_operators_tell_layers(&operators, &stream, &level));
+	stream.count = 960;
+	assert_false(step_operators_tell_layers(&operators, &stream, &level));
+	stream.count = 993;
+	level.mass = 0.98;
+	assert_false(step_operators_tell_layers(&operators, &stream, &level));
+	level.mass = 1.0;
 	/* Of more than there is room for, those that were there count on. */
 	stream.count = 900;
 	for (uint32_t i = 100; i < 1100; i++)
