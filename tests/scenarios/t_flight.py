@@ -57,8 +57,9 @@ def test_a_slow_step_and_the_steps_before_it():
 
 
 def test_nothing_triggers():
-    run = flown(60, 5, flight="10s", trigger="slow:10000,stall:600s,cuda-error")
+    run = flown(60, 5, flight="10s", trigger="slow:1000,slow:60s,stall:600s,cuda-error")
     expect_equal(run.files, [], "files")
+    expect("TRACEPROF_TRIGGER" not in run.stderr, run.stderr)
     expect("nothing triggered" in run.stderr, run.stderr)
 
 
@@ -104,10 +105,10 @@ def test_as_many_dumps_as_are_allowed():
 
 def test_a_stall():
     program = Running(200, 5, -1, 0, 50, program="uneven", flight="30steps",
-                      trigger="stall:1s", **CLOSED)
+                      trigger="stall:4s", **CLOSED)
     program.process.stdout.readline()
     program.until("1 dumps")
-    time.sleep(1.5)             # one stall, one file
+    time.sleep(5)               # one stall, one file
     program.kill()
     run = harness.Run([], 0, "", "", program.target)
     harness.check_files(run)
@@ -175,12 +176,18 @@ def test_killed():
     check_account([trace])
 
 
+def step_of(program):
+    return int(re.search(r"^step +(\d+),", program.good("status"), re.M)[1])
+
+
 def test_killed_between_dumps():
     """What is in a file already is not written again."""
     program = Running(1000000, 10, -1, program="uneven", flight="1000steps", **CLOSED)
     program.until("flight recorder")
     program.good("snapshot")
-    time.sleep(0.8)
+    until = step_of(program) + 20
+    while step_of(program) < until:
+        time.sleep(0.05)
     program.kill()
     run = harness.Run([], 0, "", "", program.target)
     harness.check_files(run)
