@@ -206,7 +206,7 @@ for _ in range(80):
     for _ in range(10000):
         library.traceprof_push_(b"scope")
         library.traceprof_pop_()
-    time.sleep(0.02)
+    time.sleep(0.05)
 print("done", flush=True)
 time.sleep(2)
 """
@@ -229,10 +229,11 @@ time.sleep(2)
     expect_equal((events["dropped"], events["aged"] + events["in_file"]),
                  (0, 800000), "events")
     expect("find no room" in str(run.trace.meta["notes"]), run.trace.meta["notes"])
-    # Its span begins where its events do, not where they would with room enough.
+    # Its span begins where its events do, not where they would with room enough, two
+    # thirds of it earlier; that a busy machine stands still before them is no third.
     span, = run.trace.slices("PyTorch Profiler*")
     first = min(event["ts"] for event in run.trace.slices("scope"))
-    expect(first - span["ts"] < span["dur"] / 4, f"{first} in {span}")
+    expect(first - span["ts"] < span["dur"] / 2, f"{first} in {span}")
 
 
 def test_a_failing_call_of_cuda():

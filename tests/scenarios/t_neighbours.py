@@ -101,10 +101,12 @@ def test_a_profiler_that_takes_its_time():
 
 
 def test_a_profiler_that_waits_in_vain_for_us():
-    """Our kinds take longer to be switched off than it is kept waiting, by a call
-    that returns when its own are on; or when they are, and nothing has run yet."""
-    for kind, settings in (("old", {}), ("new", {}), ("new", {"STALL_MS": 700})):
-        run = profiled(kind, "after", SIMGPU_DISABLE_NS=3700000000, **settings)
+    """Our kinds take longer to be switched off than the two seconds that it is kept
+    waiting, by a call that returns when it has come and gone; or when its own kinds are
+    on, from the sixth second, and nothing has run yet, until the eighth."""
+    for kind, seconds, settings in (("old", 4.8, {}), ("new", 4.8, {}),
+                                    ("new", 7, {"STALL_MS": 2000})):
+        run = profiled(kind, "after", SIMGPU_DISABLE_NS=int(seconds * 10**9), **settings)
         expect_equal(names(run.trace)["before"], LAUNCHES)
         expect(any("did not come in time" in note for note in run.trace.meta["notes"]),
                run.trace.meta["notes"])
