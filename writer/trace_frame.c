@@ -363,6 +363,8 @@ static void window(struct json *json, struct writer_state *state)
 	json_pair_i64(json, "seen", steps);
 	if (trace_frame_steps(state) >= 0)
 		json_pair_i64(json, "drawn", trace_frame_steps(state));
+	if (state->file.died_in)
+		json_pair_i64(json, "died_in", state->file.died_in - 1);
 	if (session->head->search.passed)
 		json_pair_u64(json, "passed", session->head->search.passed);
 	if (now && now->first_step >= 0) {

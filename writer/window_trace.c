@@ -206,6 +206,7 @@ static int begin(struct writer_state *state, uint64_t start_ticks)
 	file->heap_top = -1;
 	file->steps_before = (int64_t)state->counts.written_by_kind[EVENT_STEP];
 	file->steps_found = 0;
+	file->died_in = 0;
 	state->counts.file_events = 0;
 	rc = create(state, timeline_unix_ns(&state->timeline, start_ticks));
 	if (rc) {

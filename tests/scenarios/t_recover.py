@@ -177,7 +177,8 @@ def test_the_step_in_which_it_was_killed():
     for options, first in (({}, 0), ({"TRACEPROF_WAIT": "20", "TRACEPROF_ACTIVE": "100"}, 20)):
         trace, = recovered_steps(words, "waits", **options)
         expect_equal(trace.steps(), list(range(first, 51)))
-        expect_equal((trace.meta["step"]["seen"], trace.meta["step"]["drawn"]), (51, 51 - first))
+        expect_equal([trace.meta["step"][key] for key in ("seen", "drawn", "died_in")],
+                     [51, 51 - first, 50])
         *_, last = sorted(trace.slices("ProfilerStep#*"), key=lambda step: step["ts"])
         hung, = trace.slices("never ends")
         expect_equal((last["name"], last["args"].get("finished")), ("ProfilerStep#50", "false"))
@@ -196,10 +197,12 @@ def test_the_last_step_is_drawn_once_by_whoever_finishes():
     """The program had recorded its end."""
     run = harness.traced("step_loop", 20, check=False, env={
         "TRACEPROF_STEP": "api", "TRACEPROF_EXIT_MS": "0", "TRACEPROF_ENCODE": "late"})
+    # It died in none, however long the last one goes on.
     done = command("recover", run.folder)
     expect_equal(done.status, 0, done.stderr)
     harness.check_files(run)
     expect_equal(run.trace.steps(), list(range(20)), run.stderr)
+    expect("died_in" not in run.trace.meta["step"], run.trace.meta["step"])
 
 
 def test_no_step_is_drawn_twice_where_one_begins():

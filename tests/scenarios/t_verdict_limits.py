@@ -203,15 +203,15 @@ def lengths(*slow):
         lengths=[length if at in slow else STEP for at in range(12)]))
 
 
-def dies(length_us, count=10, recovered=True, **args):
+def dies(length_us, count=10, died_in=10):
     """Steps of 20 ms, and one in which the program died so long after it began."""
     end = 20e3 * count + length_us
     last = step_(count, 20e3 * count, length_us)
-    last["args"] = {"finished": "false"} | args
+    last["args"] = {"finished": "false"}
     events = [step_(at, 20e3 * at, 20e3) for at in range(count)] + [last] + [
         slice_("main", 0, end), slice_("send", 20e3 * count + 10, length_us - 10),
         slice_("over", 20e3 * count + 20, 100), slice_("other", 0, end, tid=701)]
-    return made(events, {"recovered": recovered})
+    return made(events, {"recovered": True, "step": {"died_in": died_in}})
 
 
 # Rule: what makes a run, just below the threshold, just above it.
@@ -434,8 +434,7 @@ def test_the_step_in_which_a_program_died_is_named():
     expect_equal(found["rule"], "died-in-step")
     expect("died in step 10, 300.0 ms after that began (15 medians), in send" in found["figure"],
            found)
-    for other in (dies(300e3, recovered=False), dies(300e3, count=4),
-                  dies(300e3, finished="true")):
+    for other in (dies(300e3, died_in=-1), dies(300e3, died_in=9), dies(300e3, 4, 4)):
         expect("died-in-step" not in rules(other), other)
 
 

@@ -98,6 +98,7 @@ static const struct {
 	{"options.ACTIVE", FIELD(schedule), ENTRY_SUM},
 	{"options.SAMPLE", FIELD(sample), ENTRY_INTEGER},
 	{"step.seen", FIELD(steps_seen), ENTRY_INTEGER},
+	{"step.died_in", FIELD(died_in), ENTRY_INTEGER},
 	{"step.first", FIELD(first_step), ENTRY_INTEGER},
 	{"step.missed_windows", FIELD(missed_windows), ENTRY_INTEGER},
 	{"gpu.without_time", FIELD(gpu_missing), ENTRY_SUM},
@@ -126,6 +127,7 @@ void trace_metadata_begin(struct trace_metadata *metadata)
 	metadata->unwritable = 0;
 	metadata->is_unfinished = false;
 	metadata->is_recovered = false;
+	metadata->died_in = -1;
 	metadata->is_by_hand = false;
 	metadata->is_cupti = false;
 	metadata->has_children = false;

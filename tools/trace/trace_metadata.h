@@ -85,6 +85,7 @@ struct trace_metadata {
 	int64_t part;		  /* of a run's files, from the 2nd on */
 	int64_t gpu_missing;	  /* records of a GPU that came to nothing */
 	int64_t without_time, dropped_records, lost_buffers; /* its parts */
+	int64_t died_in;   /* the step in which the process died, -1 none */
 	bool is_cupti;	   /* a GPU's work is recorded */
 	bool has_children; /* forked ones are recorded, too */
 	bool is_unfinished, is_recovered;

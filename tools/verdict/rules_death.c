@@ -48,11 +48,13 @@ bool rule_died(const struct verdict_facts *facts, struct finding *finding)
 	const struct timeline_step *last;
 	uint32_t name;
 
-	if (!facts->metadata->is_recovered || !timeline->step_count ||
+	/* Another process may have finished what ended by itself. */
+	if (facts->metadata->died_in < 0 || !timeline->step_count ||
 	    !split->has_steps || split->count < STEPS_MIN)
 		return false;
 	last = &timeline->steps[timeline->step_count - 1];
-	if (!last->is_cut || last->dur_ns < HUNG_NS ||
+	if (last->number != facts->metadata->died_in ||
+	    last->dur_ns < HUNG_NS ||
 	    (double)last->dur_ns < HUNG_MIN * split->median_ns)
 		return false;
 	name = open_in(facts, last);

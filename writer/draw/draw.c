@@ -467,8 +467,10 @@ static void draw_running_step(struct writer_state *state, uint64_t end_ticks)
 	if ((window->reason || !state->is_live) && steps && began && reader &&
 	    event.start_ticks < end_ticks &&
 	    load_relaxed(&windows->steps) == steps &&
-	    write(state, reader, &event, &span))
+	    write(state, reader, &event, &span)) {
 		state->file.steps_found++;
+		state->file.died_in = state->is_live ? 0 : steps;
+	}
 }
 
 void draw_open(struct writer_state *state)

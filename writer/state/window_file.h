@@ -51,7 +51,10 @@ struct window_file {
 	uint64_t
 		part_ticks; /* when it began as a further part; 0: it is none */
 	int64_t steps_before; /* drawn when it began; -1 not known, */
-	int64_t steps_found;  /* ... and those of a search, since it began */
+	int64_t steps_found;  /* ... and those of a search, or that one which
+				 ran at its end, since it began */
+	int64_t died_in;      /* the step in which the process died, from 1 on;
+				 0: in none, or it lives */
 	struct window_fullest fullest;
 	bool may_go_on;	   /* in a next part, when this is full */
 	bool part_is_due;  /* it is */

@@ -34,7 +34,6 @@ struct site {
 struct sites {
 	struct site all[SITES_MAX];
 	size_t count;
-	size_t calls;
 };
 
 /* --- names ---------------------------------------------------------------- */
