@@ -2,48 +2,25 @@
 """Steps of what JAX runs on a processor, by XLA's annotations, which come late: from a
 double of the recorder that jaxlib has."""
 
+import json
 import os
+import subprocess
 import sys
 
 import harness
 import t_recover
 from harness import Skip, command, expect, expect_equal, same
 from t_auto import said
-from t_jax_traceme import library
+from t_jax_traceme import JAXLIB, library
 from t_verdict import judged, made, slice_, step_, threads_
 
-PROGRAM = '''\
-import ctypes, glob, os, signal, sys, threading, time, types
-
-here = "LD_PRELOAD" in os.environ
-base, how, count = sys.argv[1], sys.argv[2], int(sys.argv[3])
-xla = ctypes.CDLL(base + "/libjax_common.so")
-ctypes.CDLL(base + "/_jax.so")
-xla.is_on.restype = ctypes.c_bool
-
-
-class TraceMe:
-    def __init__(self, name):
-        self.name = name.encode()
-
-    def __enter__(self):
-        return self
-
-    def __exit__(self, *error):
-        xla.annotate(self.name, b"in it", 10)
-
-
-monitoring = types.ModuleType("jax._src.monitoring")
-monitoring._event_duration_secs_listeners = []
-profiler = types.ModuleType("jaxlib._profiler")
+PROGRAM = JAXLIB + '''
+count = int(sys.argv[3])
 profiler.ProfilerSession = TraceMe
-profiler.TraceMe = TraceMe
 profiler.start_server = print
 sys.modules["jaxlib._profiler"] = profiler
 sys.modules["jax._src.monitoring"] = monitoring
-until = time.time() + 20
-while here and not xla.is_on() and time.time() < until:
-    time.sleep(0.001)
+wait_for(xla.is_on)
 
 
 def call(name, us=50):
@@ -96,8 +73,7 @@ if how == "thread":
 else:
     loop()
 if "killed" in sys.argv:
-    while here and xla.kept() and time.time() < until + 20:
-        time.sleep(0.001)
+    wait_for(lambda: not xla.kept())
     time.sleep(0.5)
     os.kill(os.getpid(), signal.SIGKILL if here else 0)
 if "later" in sys.argv:
@@ -105,8 +81,7 @@ if "later" in sys.argv:
     while here and len(glob.glob(os.environ["TRACEPROF_DIR"] + "/*")) < 2 and time.time() < until:
         call(b"train_step")
         time.sleep(0.0005)
-    while here and xla.is_on() and time.time() < until:
-        time.sleep(0.001)
+    wait_for(lambda: not xla.is_on())
     print("off", xla.is_on())
 print("done")
 '''
@@ -143,6 +118,23 @@ def test_a_function_that_is_called_like_a_step():
     expect_equal({one["tid"] for one in main}, {210000000 + main[0]["pid"]}, "lane")
     expect_equal({one["tid"] for one in trace.slices("ProfilerStep#*")},
                  {180000000 + main[0]["pid"]}, "the main thread's")
+
+
+def test_the_first_process_of_a_container():
+    """Whose number lanes of GPUs have, so that it gets another."""
+    inside = ["unshare", "--pid", "--fork", "--mount-proc"]
+    if subprocess.run([*inside, "true"], capture_output=True).returncode:
+        raise Skip("no unshare --pid here")
+    run = harness.traced(*inside, sys.executable, written(), library(), "train_step", "40",
+                         env={"TRACEPROF_MALLOC": "all"})
+    trace, = [trace for trace in run.traces if trace.slices("PjitFunction*")]
+    expect_equal(trace.steps(), list(range(40)), run.stderr)
+    expect_equal(command("check", trace.path).status, 0)
+    main, = {one["tid"] for one in trace.slices("ProfilerStep#*")}
+    expect_equal({one["tid"] for one in trace.slices("PjitFunction(train_step)")},
+                 {main + 30000000}, "lane")
+    told = json.loads(command("report", "--json", trace.path).stdout)[0]
+    expect(told["step"]["count"] == 40, told["step"])
 
 
 def test_an_update_that_alone_is_called():

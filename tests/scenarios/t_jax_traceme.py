@@ -11,11 +11,12 @@ from harness import Skip, compile_program, expect, expect_equal, same
 FETCHED = ("XLA's annotations: those that end while they are fetched are missing",
            "XLA's annotations: the last ones of threads that end are missing")
 
-PROGRAM = '''\
-import ctypes, os, sys, threading, time, types
+# What a program has of jaxlib: the double of the recorder, and modules around it.
+JAXLIB = '''\
+import ctypes, glob, os, signal, sys, threading, time, types
 
 here = "LD_PRELOAD" in os.environ
-base, how = sys.argv[1:]
+base, how = sys.argv[1:3]
 xla = ctypes.CDLL(base + "/libjax_common.so")   # which the other one needs
 ctypes.CDLL(base + "/_jax.so")
 xla.is_on.restype = ctypes.c_bool
@@ -25,11 +26,6 @@ def wait_for(condition, seconds=20):
     until = time.time() + seconds
     while here and not condition() and time.time() < until:
         time.sleep(0.001)
-
-
-class Session:
-    def __init__(self, options=None):
-        print("session", options, xla.is_on())
 
 
 class TraceMe:
@@ -47,8 +43,17 @@ listeners = []
 monitoring = types.ModuleType("jax._src.monitoring")
 monitoring._event_duration_secs_listeners = listeners
 profiler = types.ModuleType("jaxlib._profiler")
-profiler.ProfilerSession = Session
 profiler.TraceMe = TraceMe
+'''
+
+PROGRAM = JAXLIB + '''
+
+class Session:
+    def __init__(self, options=None):
+        print("session", options, xla.is_on())
+
+
+profiler.ProfilerSession = Session
 profiler.start_server = lambda port: print("server", port, xla.is_on())
 if how != "unfollowed":
     sys.modules["jaxlib._profiler"] = profiler
