@@ -38,6 +38,7 @@ import travellers
 import visitors
 import wanderers
 from drifters import drifters
+from pioneers import pioneers
 from prepared import files, write
 from roamers import roamers
 from rovers import rovers
@@ -584,7 +585,7 @@ def programs(python):
                    kernels(name, folder, source))
     for source, known in (GUESTS | TRAVELLERS | newcomers.PROGRAMS | nomads.PROGRAMS
                           | drifters.PROGRAMS | rovers.PROGRAMS | roamers.PROGRAMS
-                          | {"visitors.c": VISITORS}).items():
+                          | pioneers.PROGRAMS | {"visitors.c": VISITORS}).items():
         for name, steps in known.items():
             yield (f"{source} {name}", lambda: True, steps,
                    lambda folder, name=name, source=source: guest(name, folder, source))
@@ -593,7 +594,7 @@ def programs(python):
                                         | wanderers.PYTHON | newcomers.PYTHON | nomads.PYTHON
                                         | settlers.PYTHON | pilgrims.PYTHON
                                         | drifters.PYTHON | rovers.PYTHON
-                                        | roamers.PYTHON).items():
+                                        | roamers.PYTHON | pioneers.PYTHON).items():
         yield (name, lambda module=module: has_module(python, module), steps,
                lambda _, text=text: [python, "-c", text])
     for name, (command, steps, prepare) in (OTHERS | UNSEEN_OTHERS | strangers.OTHERS
