@@ -289,6 +289,26 @@ thread.join()
     expect_equal(len(run.trace.steps()), 60, run.stderr)
 
 
+def test_two_trainings_one_after_the_other():
+    """A model is trained by one class, four batches to a step, and tuned by another: nobody
+    knows which of the two is meant.  A few steps of another are no training."""
+    tuned = """
+for i in range(30 * 4):
+    work.region_one(); work.region_two(); work.region_three()
+    if i %% 4 == 3:
+        step()
+for i in range(%d):
+    work.region_one(); work.region_two(); work.region_three()
+    torch.torch_double_end(torch.torch_double_begin(b"Optimizer.step#SGD.step",
+                                                    ctypes.byref(user)))
+"""
+    run = training(tuned % 20)
+    expect_equal(run.trace.steps(), [], run.stderr)
+    expect("TRACEPROF_STEP=range:Optimizer.step#Adam.step (30 steps)" in run.stderr, run.stderr)
+    run = training(tuned % 8)
+    expect_equal(len(run.trace.steps()), 30, run.stderr)
+
+
 def test_one_optimizer_in_a_part_of_the_run():
     """Most of it uses what was trained first."""
     run = training('''

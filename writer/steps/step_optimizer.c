@@ -20,6 +20,9 @@
 #define LINES	     ((1u << LINE_BITS) - 1)
 /* Of so many steps one comes from another line than the one before it. */
 #define MIXED_OF     10u
+/* Another class that steps before or behind all of one's steps, of which it has
+ * one in so many, is another training. */
+#define PHASE_OF     2u
 /* Of a stream's marks so many percent lie between its first and last step. */
 #define COVERS_LEAST 40u
 
@@ -249,9 +252,7 @@ static struct step_marks *work_of(struct step_finder *finder,
 	return ranges;
 }
 
-/* Most of the work lies between a class's first step and its last. */
-static bool covers(const struct step_marks *ranges, const struct kind *kind,
-		   const struct step_marks *stream)
+static size_t last_of(const struct step_marks *ranges, const struct kind *kind)
 {
 	const struct loop_mark *steps = step_marks(ranges);
 	size_t last = kind->first;
@@ -259,10 +260,37 @@ static bool covers(const struct step_marks *ranges, const struct kind *kind,
 	for (size_t i = kind->first; i < ranges->count; i++)
 		if (steps[i].id == kind->id)
 			last = i;
+	return last;
+}
+
+/* Most of the work lies between a class's first step and its last. */
+static bool covers(const struct step_marks *ranges, const struct kind *kind,
+		   const struct step_marks *stream)
+{
+	const struct loop_mark *steps = step_marks(ranges);
+	const size_t last = last_of(ranges, kind);
+
 	return (step_marks_before(stream, steps[last].ticks) -
 		step_marks_before(stream, steps[kind->first].ticks)) *
 		       100 >=
 	       stream->count * COVERS_LEAST;
+}
+
+/* A model is trained by one class, and then by another, about as long: nobody
+ * knows which of the two is meant. */
+static bool has_other_phase(const struct step_marks *ranges,
+			    const struct kinds *kinds, const struct kind *kind)
+{
+	for (size_t i = 0; i < kinds->count; i++) {
+		const struct kind *other = &kinds->kind[i];
+
+		if (other->steps >= STEPS_LEAST &&
+		    other->steps * PHASE_OF >= kind->steps &&
+		    (other->first > last_of(ranges, kind) ||
+		     last_of(ranges, other) < kind->first))
+			return true;
+	}
+	return false;
 }
 
 /* Optimizers that always step in turn do so less often than the level turns:
@@ -504,7 +532,8 @@ enum step_optimizer step_optimizer_find(struct writer_state *state,
 			       ? OPTIMIZER_DOUBT
 			       : OPTIMIZER_NONE;
 	of_found = count_turns(ranges, &found, *stream, ticks);
-	if (of_found.is_mixed || (every == 1 && of_found.has_others))
+	if (of_found.is_mixed || (every == 1 && of_found.has_others) ||
+	    has_other_phase(ranges, &kinds, &found))
 		return OPTIMIZER_DOUBT;
 	take(finder, ranges, &found, every, work, ticks, nest);
 	*stream = ranges;
