@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * pioneers.c - programs in C as people write them, the twelfth set; their steps
- * stand in pioneers.py, written down before the first run.  Each is a program of
- * its own: main() calls PROGRAM and nothing else.
+ * stand in pioneers.py, written down before the first run.  Each is a program
+ * of its own: main() calls PROGRAM and nothing else.
  */
 #include <math.h>
 #include <stdio.h>
@@ -477,6 +477,23 @@ static void eigen_decomposition(void)
 	}
 }
 
+static void draw_trials(int generation, double sigma)
+{
+#pragma omp parallel for
+	for (int l = 0; l < LAMBDA; l++) {
+		unsigned int seed = 1 + l + generation * LAMBDA;
+
+		for (int i = 0; i < DIM; i++)
+			drawn[l][i] = rand_r(&seed) / (double)RAND_MAX - 0.5;
+		for (int i = 0; i < DIM; i++) {
+			trial[l][i] = mean[i];
+			for (int k = 0; k < DIM; k++)
+				trial[l][i] += sigma * basis[k][i] * scale[k] *
+					       drawn[l][k];
+		}
+	}
+}
+
 int covariances(void)
 {
 	double sigma = 0.3, best = 1e30;
@@ -487,20 +504,7 @@ int covariances(void)
 		covariance[i][i] = basis[i][i] = scale[i] = 1;
 	}
 	while (generation < 120 && best > 1e-10) {
-#pragma omp parallel for
-		for (int l = 0; l < LAMBDA; l++) {
-			unsigned int seed = 1 + l + generation * LAMBDA;
-
-			for (int i = 0; i < DIM; i++)
-				drawn[l][i] =
-					rand_r(&seed) / (double)RAND_MAX - 0.5;
-			for (int i = 0; i < DIM; i++) {
-				trial[l][i] = mean[i];
-				for (int k = 0; k < DIM; k++)
-					trial[l][i] += sigma * basis[k][i] *
-						       scale[k] * drawn[l][k];
-			}
-		}
+		draw_trials(generation, sigma);
 #pragma omp parallel for schedule(dynamic)
 		for (int l = 0; l < LAMBDA; l++) {
 			cost[l] = 0;

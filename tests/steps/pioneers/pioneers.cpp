@@ -45,26 +45,7 @@ class layer
 		return made;
 	}
 
-	rows backward(const rows &g)
-	{
-		rows below(g.size(), std::vector<double>(in));
-
-#pragma omp parallel for
-		for (int o = 0; o < out; o++) {
-			for (size_t r = 0; r < g.size(); r++) {
-				for (int i = 0; i < in; i++)
-					slopes[o][i] += g[r][o] * (*kept)[r][i];
-			}
-		}
-#pragma omp parallel for
-		for (size_t r = 0; r < g.size(); r++) {
-			for (int o = 0; o < out; o++) {
-				for (int i = 0; i < in; i++)
-					below[r][i] += g[r][o] * weights[o][i];
-			}
-		}
-		return below;
-	}
+	rows backward(const rows &g);
 
 	void step(double rate)
 	{
@@ -84,6 +65,27 @@ class layer
 	const rows *kept = nullptr;
 	rows made;
 };
+
+rows layer::backward(const rows &g)
+{
+	rows below(g.size(), std::vector<double>(in));
+
+#pragma omp parallel for
+	for (int o = 0; o < out; o++) {
+		for (size_t r = 0; r < g.size(); r++) {
+			for (int i = 0; i < in; i++)
+				slopes[o][i] += g[r][o] * (*kept)[r][i];
+		}
+	}
+#pragma omp parallel for
+	for (size_t r = 0; r < g.size(); r++) {
+		for (int o = 0; o < out; o++) {
+			for (int i = 0; i < in; i++)
+				below[r][i] += g[r][o] * weights[o][i];
+		}
+	}
+	return below;
+}
 
 class network
 {
@@ -303,70 +305,69 @@ class structure
 			f(i);
 	}
 
-	int equilibrium()
-	{
-		int k = 0;
-		double now, next;
+	int equilibrium();
 
-		each([&](int i) { residual[i] = way[i] = load[i]; });
-		each([&](int i) { moved[i] = 0; });
-		now = sum([&](int i) { return residual[i] * residual[i]; });
-		while (now > 1e-7 && k < 200) {
-			each([&](int i) {
-				const double e = 1e-2 + x[i] * x[i] * x[i];
-
-				product[i] = (2 * e + 0.05) * way[i] -
-					     e * (way[i - 1] + way[i + 1]);
-			});
-			const double a = now / sum([&](int i) {
-						 return way[i] * product[i];
-					 });
-
-			each([&](int i) {
-				moved[i] += a * way[i];
-				residual[i] -= a * product[i];
-			});
-			next = sum([&](int i) {
-				return residual[i] * residual[i];
-			});
-			each([&](int i) {
-				way[i] = residual[i] + next / now * way[i];
-			});
-			now = next;
-			k++;
-		}
-		return k;
-	}
-
-	double criteria()
-	{
-		double low = 0, high = 100, change = 0;
-		std::vector<double> fresh(x);
-
-		while (high - low > 1e-3 * (1 + low)) {
-			const double middle = (low + high) / 2;
-
-			each([&](int i) {
-				const double to =
-					x[i] * std::sqrt(std::fabs(slopes[i]) /
-							 middle);
-
-				fresh[i] = std::min({1.0, x[i] + 0.2, to});
-				fresh[i] =
-					std::max({1e-2, x[i] - 0.2, fresh[i]});
-			});
-			if (sum([&](int i) { return fresh[i]; }) > 0.4 * n)
-				low = middle;
-			else
-				high = middle;
-		}
-#pragma omp parallel for reduction(max : change)
-		for (int i = 0; i < n; i++)
-			change = std::max(change, std::fabs(x[i] - fresh[i]));
-		x.swap(fresh);
-		return change;
-	}
+	double criteria();
 };
+
+int structure::equilibrium()
+{
+	int k = 0;
+	double now, next;
+
+	each([&](int i) { residual[i] = way[i] = load[i]; });
+	each([&](int i) { moved[i] = 0; });
+	now = sum([&](int i) { return residual[i] * residual[i]; });
+	while (now > 1e-7 && k < 200) {
+		each([&](int i) {
+			const double e = 1e-2 + x[i] * x[i] * x[i];
+
+			product[i] = (2 * e + 0.05) * way[i] -
+				     e * (way[i - 1] + way[i + 1]);
+		});
+		const double a =
+			now / sum([&](int i) { return way[i] * product[i]; });
+
+		each([&](int i) {
+			moved[i] += a * way[i];
+			residual[i] -= a * product[i];
+		});
+		next = sum([&](int i) { return residual[i] * residual[i]; });
+		each([&](int i) {
+			way[i] = residual[i] + next / now * way[i];
+		});
+		now = next;
+		k++;
+	}
+	return k;
+}
+
+double structure::criteria()
+{
+	double low = 0, high = 100, change = 0;
+	std::vector<double> fresh(x);
+
+	while (high - low > 1e-3 * (1 + low)) {
+		const double middle = (low + high) / 2;
+
+		each([&](int i) {
+			const double to =
+				x[i] * std::sqrt(std::fabs(slopes[i]) / middle);
+
+			fresh[i] = std::min({1.0, x[i] + 0.2, to});
+			fresh[i] = std::max({1e-2, x[i] - 0.2, fresh[i]});
+		});
+		if (sum([&](int i) { return fresh[i]; }) > 0.4 * n)
+			low = middle;
+		else
+			high = middle;
+	}
+#pragma omp parallel for reduction(max : change)
+	for (int i = 0; i < n; i++)
+		change = std::max(change, std::fabs(x[i] - fresh[i]));
+	x.swap(fresh);
+	return change;
+}
 
 int topology()
 {

@@ -138,7 +138,7 @@ model = lightgbm.train({"objective": "multiclass", "num_class": 3, "verbose": -1
                        lightgbm.Dataset(x[:2200], y[:2200]), 200,
                        valid_sets=[lightgbm.Dataset(x[2200:], y[2200:])],
                        callbacks=[lightgbm.early_stopping(12), lightgbm.log_evaluation(10)])
-print("steps", model.current_iteration())
+print("steps", model.best_iteration + 12)
 """),
     "scikit-learn, centres from a stream of batches": ("sklearn", 60, """
 import numpy

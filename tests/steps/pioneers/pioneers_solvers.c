@@ -305,7 +305,7 @@ int wasserstein(void)
 	return turn;
 }
 
-/* --- a recurrent network, windows of 16 letters, and a text now and then --- */
+/* --- a recurrent network, windows of 16 letters, a text now and then --- */
 
 enum { CELLS = 48, LETTERS = 32, WINDOW = 16 };
 
@@ -337,6 +337,18 @@ static void lstm_step(int t, int letter)
 		for (int i = 0; i < CELLS; i++)
 			logits[t][l] += words[l][i] * out[t + 1][i];
 	}
+}
+
+static void write_text(void)
+{
+	int letter = 3;
+
+	for (int t = 0; t < 50; t++) {
+		lstm_step(0, letter);
+		letter = (int)(fabs(logits[0][3]) * 99) % LETTERS;
+		putchar('a' + letter % 26);
+	}
+	putchar('\n');
 }
 
 int letters(void)
@@ -394,18 +406,8 @@ int letters(void)
 			}
 			memcpy(cell[0], cell[WINDOW], sizeof(cell[0]));
 			memcpy(out[0], out[WINDOW], sizeof(out[0]));
-			if (windows % 40 == 39) {
-				int letter = 3;
-
-				for (int t = 0; t < 50; t++) {
-					lstm_step(0, letter);
-					letter =
-						(int)(fabs(logits[0][3]) * 99) %
-						LETTERS;
-					putchar('a' + letter % 26);
-				}
-				putchar('\n');
-			}
+			if (windows % 40 == 39)
+				write_text();
 		}
 	}
 	return windows;
