@@ -3,18 +3,25 @@
 #include "writer/loops/loop_around.h"
 
 /* Turns between two of another site's: at most, on average. */
-#define MOST_WITHIN 64u
+#define MOST_WITHIN  64u
 /* Of its sites so many are new, and as many marks are at sites of each turn. */
-#define NEW_LEAST   2u
-#define NEW_OF	    9u
-#define MASS	    0.9
+#define NEW_LEAST    2u
+#define NEW_OF	     9u
+#define MASS	     0.9
 /* Turns in one that begins and ends with something of its own. */
-#define FEW_WITHIN  6u
+#define FEW_WITHIN   6u
 /* Fewer may be restarts, or folds. */
-#define TURNS_LEAST 8u
+#define TURNS_LEAST  8u
 
 /* Times that a site's place was asked. */
-#define ASKED_LEAST 3u
+#define ASKED_LEAST  3u
+
+/* Of one site of its own: turns, and sites of the step, whose turns are now so
+ * many, now twice as many, or always so few. */
+#define TURNS_OF_ONE 15u
+#define HELD_MOST    8u
+#define TWICE	     2u
+#define FEW_EACH     12u
 
 /* Turns of the step around another site's hits. */
 struct around {
@@ -34,9 +41,8 @@ static void count_hit(struct around *around)
 	around->within = 0;
 }
 
-/* Not a batch's more or less in an epoch, either.  Some may have none. */
-static bool is_uneven(const struct loop_groups *groups,
-		      const struct loop_level *step, uint32_t site)
+static struct around count_around(const struct loop_groups *groups,
+				  const struct loop_level *step, uint32_t site)
 {
 	struct around around = {.least = SIZE_MAX};
 
@@ -48,12 +54,45 @@ static bool is_uneven(const struct loop_groups *groups,
 				i >= step->first && i <= step->last &&
 				loop_level_is_hit(step, groups->marks, i);
 	}
+	return around;
+}
+
+/* By the code it comes in each turn of a loop around the marker's. */
+static bool is_body(const struct loop_groups *groups, uint32_t site,
+		    uint32_t marker)
+{
+	const struct loop_code *code = &groups->code[site];
+
+	return code->always == code->asked &&
+	       loop_groups_is_within(groups, marker, site);
+}
+
+/* Not a batch's more or less in an epoch, either.  Some may have none.  How
+ * many come before its first hit is no matter where that ends a turn. */
+static bool is_uneven(const struct loop_groups *groups,
+		      const struct loop_level *step, uint32_t site)
+{
+	const struct around around = count_around(groups, step, site);
+	const bool is_sure = is_body(groups, site, groups->site[step->first]);
+
 	return around.hits >= LOOP_HITS_LEAST &&
-	       around.head <= 2 * around.most &&
-	       around.within <= 2 * around.most &&
+	       (is_sure || (around.head <= 2 * around.most &&
+			    around.within <= 2 * around.most)) &&
 	       around.most * 4 > around.least * 5 + 4 &&
 	       step->turns - around.head - around.within <=
 		       MOST_WITHIN * (around.hits - 1);
+}
+
+/* ... but always so few: what is done twelve times in a time step, say.  More
+ * are batches of an epoch. */
+static bool is_of_few(const struct loop_groups *groups,
+		      const struct loop_level *step, uint32_t site)
+{
+	const struct around around = count_around(groups, step, site);
+
+	return around.hits >= LOOP_HITS_LEAST && around.least == around.most &&
+	       around.least > 1 && around.least <= FEW_EACH &&
+	       is_body(groups, site, groups->site[step->first]);
 }
 
 /* By the code it lies in fewer loops than the marker.  It comes seldom, and
@@ -66,6 +105,20 @@ static bool is_further_out(const struct loop_groups *groups, uint32_t site,
 	return loop_groups_is_once(groups, marker) && code->loop &&
 	       code->caller && code->asked >= ASKED_LEAST && code->depth &&
 	       code->depth < groups->code[marker].depth;
+}
+
+/* Nobody asked where it is called, so late it came; the marker lies in two
+ * loops, and it may lie in the outer one.  An evaluation has several. */
+static bool may_be_further_out(const struct loop_groups *groups, uint32_t site,
+			       const struct loop_candidate *step)
+{
+	const uint32_t marker = groups->site[step->level.first];
+
+	return !groups->code[site].asked && !loop_holds(step, site) &&
+	       loop_groups_is_once(groups, marker) &&
+	       groups->code[marker].depth > LOOP_DEPTH_NONE + 1 &&
+	       is_uneven(groups, &step->level, site) &&
+	       count_around(groups, &step->level, site).least;
 }
 
 /* Of its own it has one site that comes before the step's first turn, and not
@@ -139,6 +192,25 @@ static size_t count_own(const struct loop_candidate *around,
 	return own;
 }
 
+/* One site of its own is enough if the code has it in each turn, and what lies
+ * within is small and turns far more often in some than in others: an episode
+ * and what is learned from it, a move and the field that has to be consistent
+ * with it.  */
+static bool is_needed(const struct loop_groups *groups,
+		      const struct loop_candidate *around,
+		      const struct loop_candidate *step)
+{
+	const uint32_t site = groups->site[around->level.first];
+	const struct around turns = count_around(groups, &step->level, site);
+
+	return around->level.turns >= TURNS_OF_ONE &&
+	       step->level.held <= HELD_MOST && around->level.mass >= MASS &&
+	       !loop_has_others(step, around) &&
+	       (turns.most > turns.least * TWICE ||
+		turns.most == turns.least) &&
+	       is_body(groups, site, groups->site[step->level.first]);
+}
+
 /* Has it all of the step's, and enough of its own?  It begins and ends a turn
  * of a few of the step's, an epoch has more; or some of its turns have none,
  * which no epoch does: a system that is solved before the first iteration. */
@@ -163,28 +235,32 @@ static bool is_more(const struct loop_groups *groups,
 enum loop_around loop_around_find(struct loop_groups *groups,
 				  struct loop_scratch *scratch,
 				  const struct loop_candidate *step,
-				  struct loop_candidate *around)
+				  bool is_around, struct loop_candidate *around)
 {
 	const uint32_t marker = groups->site[step->level.first];
 	const uint32_t sites = (uint32_t)min_u64(groups->sites, LOOP_SITES_MAX);
 	uint32_t nearest = sites;
+	bool is_vague = false;
 
 	if (marker >= sites)
 		return AROUND_NONE;
 	/* Of those of one loop the last one: it ends the turn. */
 	for (uint32_t s = 0; s < sites; s++) {
+		is_vague |= may_be_further_out(groups, s, step);
 		if (is_further_out(groups, s, marker) &&
-		    is_uneven(groups, &step->level, s) &&
+		    (is_uneven(groups, &step->level, s) ||
+		     (is_around && is_of_few(groups, &step->level, s))) &&
 		    (nearest == sites ||
 		     groups->code[s].hits >= groups->code[nearest].hits))
 			nearest = s;
 	}
 	if (nearest == sites)
-		return AROUND_NONE;
+		return is_vague ? AROUND_DOUBT : AROUND_NONE;
 	loop_groups_make(groups, 0);
 	return loop_candidate_examine(groups, nearest, 0, LOOP_AROUND, scratch,
 				      around) &&
-			       is_more(groups, around, step)
+			       (is_more(groups, around, step) ||
+				is_needed(groups, around, step))
 		       ? AROUND_FOUND
 		       : AROUND_DOUBT;
 }

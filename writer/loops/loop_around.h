@@ -15,10 +15,13 @@ enum loop_around {
 	AROUND_FOUND
 };
 
-/* The nearest one.  `groups` are those without context then. */
+/* The nearest one.  `is_around`: the level was found so itself, and what always
+ * turns it a few times counts, too.  `groups` are those without context then.
+ */
 enum loop_around loop_around_find(struct loop_groups *groups,
 				  struct loop_scratch *scratch,
 				  const struct loop_candidate *step,
+				  bool is_around,
 				  struct loop_candidate *around);
 
 #endif

@@ -187,6 +187,28 @@ static bool is_bracketed(const struct loop_groups *groups,
 	return has_begin && has_end;
 }
 
+/* The outer marker begins an inner turn behind something of the outer one's
+ * own, and that comes behind the last inner turn, too: the last outer turn is
+ * whole, though no other follows it. */
+static bool is_closed(const struct loop_groups *groups,
+		      const struct loop_candidate *inner,
+		      const struct loop_candidate *outer)
+{
+	const size_t first = outer->level.first;
+	uint32_t own;
+
+	if (!outer->level.context || !loop_holds(inner, groups->site[first]))
+		return false;
+	own = groups->site[first - 1];
+	if (!loop_holds(outer, own) || loop_holds(inner, own))
+		return false;
+	for (size_t i = inner->level.last + 1; i < groups->count; i++) {
+		if (groups->site[i] == own)
+			return true;
+	}
+	return false;
+}
+
 /* By the code it comes in some turns of the inner one's loop, or in a loop that
  * lies in it: an evaluation. */
 static bool is_in_some(const struct loop_groups *groups,
@@ -314,6 +336,7 @@ struct gain loop_gain(const struct loop_groups *groups,
 		gain.is_besides |= is_at_times(groups, inner, outer);
 	gain.is_between =
 		turns.head == turns.usual && turns.within == turns.usual;
+	gain.is_whole |= gain.is_between && is_closed(groups, inner, outer);
 	if (gain.ratio >= 1.5 && gain.is_constant)
 		gain.copy = loop_copy_of(groups, inner, outer, gain.usual);
 	gain.is_besides |= is_copied(&gain);

@@ -16,6 +16,8 @@
 #define MASS_BY_CONTENT	  0.98
 #define HELD_BY_CONTENT	  6u
 #define MASS_LEAST	  0.7
+/* At times: in one of so many turns, or fewer. */
+#define SELDOM		  2u
 /* So many times as often as on average comes what comes twice as often as in
  * most turns. */
 #define TWICE		  1.6
@@ -372,16 +374,41 @@ static bool are_alike(const struct loop_groups *groups,
 	return changes == 2 && site[level->first] != site[level->first + 1];
 }
 
+/* The share of what comes in each turn of all but what the code says some turns
+ * do besides, in a loop of its own as often as it needs: parameters that are
+ * fitted each tenth turn. */
+static double mass_of_each(const struct loop_groups *groups,
+			   const struct loop_scratch *scratch,
+			   const struct loop_candidate *candidate)
+{
+	const struct loop_level *level = &candidate->level;
+	const uint32_t marker = groups->site[level->first];
+	size_t besides = 0;
+
+	if (marker >= LOOP_SITES_MAX ||
+	    groups->code[marker].always < groups->code[marker].asked)
+		return level->mass;
+	for (size_t s = 0; s < min_u64(groups->sites, LOOP_SITES_MAX); s++) {
+		if (!loop_holds(candidate, (uint32_t)s) &&
+		    scratch->turns[s] * SELDOM < level->turns &&
+		    loop_groups_is_within(groups, s, marker))
+			besides += scratch->inside[s];
+	}
+	return level->mass * (double)level->marks /
+	       (double)(level->marks - besides);
+}
+
 /* A loop of one site proves nothing: it may come several times in a step. */
 static bool is_proved(const struct loop_groups *groups, const uint32_t *hits,
 		      enum loop_told told, bool is_strict,
+		      const struct loop_scratch *scratch,
 		      const struct loop_candidate *candidate)
 {
 	const struct loop_level *level = &candidate->level;
 
 	switch (told) {
 	case LOOP_BY_LENGTH:
-		return level->mass >= MASS_LEAST &&
+		return mass_of_each(groups, scratch, candidate) >= MASS_LEAST &&
 		       (level->held > 1 + !!level->context || is_strict);
 	case LOOP_BY_CONTENT: return is_by_content(groups, hits, candidate);
 	case LOOP_AROUND: return true;
@@ -431,7 +458,7 @@ bool loop_candidate_examine(const struct loop_groups *groups, size_t group,
 		level->missed = count_missed(groups, hits, count - 1, scratch,
 					     candidate);
 	candidate->span = level->marks + level->length;
-	return is_proved(groups, hits, told, is_strict, candidate);
+	return is_proved(groups, hits, told, is_strict, scratch, candidate);
 }
 
 void loop_level_count(const struct loop_groups *groups,

@@ -417,8 +417,8 @@ static bool is_too_far(struct finder *finder, const struct loop_candidate *c,
 	return is_far;
 }
 
-/* Few turns that are reports of a level around the step, which was no better
- * than it. */
+/* Few turns that are reports, or may be, of a level around the step, which was
+ * no better than it, or may be. */
 static bool is_report_of_another(struct finder *finder,
 				 const struct loop_candidate *c,
 				 const struct loop_candidate *step)
@@ -432,7 +432,7 @@ static bool is_report_of_another(struct finder *finder,
 		    !loop_has_others(within, c) &&
 		    c->level.held <= within->level.held + GAIN_FEW_SITES &&
 		    within->level.held > step->level.held &&
-		    is_better(finder, within, c) == ANSWER_NO)
+		    is_better(finder, within, c) != ANSWER_YES)
 			return true;
 	}
 	return false;
@@ -529,6 +529,7 @@ walk_beside(struct finder *finder, const struct loop_candidate *step,
 static bool go_around(struct finder *finder, struct choice *choice)
 {
 	enum loop_around answer = AROUND_FOUND;
+	bool is_around = false;
 
 	while (answer == AROUND_FOUND &&
 	       finder->count + finder->dropped < CANDIDATES_MAX) {
@@ -538,7 +539,7 @@ static bool go_around(struct finder *finder, struct choice *choice)
 
 		answer = loop_around_find(&finder->groups, &finder->scratch,
 					  best_marker(finder, choice->step),
-					  &around);
+					  is_around, &around);
 		if (answer != AROUND_FOUND)
 			break;
 		*end = finder->candidates[finder->count];
@@ -546,6 +547,7 @@ static bool go_around(struct finder *finder, struct choice *choice)
 		choice->within = choice->step;
 		choice->step = &finder->candidates[finder->count++];
 		choice->maybe = NULL;
+		is_around = true;
 	}
 	return answer == AROUND_DOUBT;
 }

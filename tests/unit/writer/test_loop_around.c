@@ -1,0 +1,268 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * test_loop_around.c - a loop around another one that turns as often as it
+ * needs, by the code: one region of its own is enough, none leaves it open;
+ * what it does at times in a loop of its own; a round that ends where the run
+ * does.
+ */
+#include "tests/unit/loop_marks.h"
+#include <errno.h>
+
+/* Each number of turns is as likely as another. */
+static unsigned int luck;
+
+static unsigned int some(unsigned int least, unsigned int most)
+{
+	luck = luck * 1103515245u + 12345u;
+	return least + (luck >> 16) % (most - least + 1);
+}
+
+static int set_up(void **state)
+{
+	(void)state;
+	count = 0;
+	luck = 1;
+	return 0;
+}
+
+/* In each turn of a loop that lies in so many others, the next one `within`. */
+static void in(uint64_t id, uint16_t loop, uint8_t within, uint16_t others)
+{
+	hit(id);
+	marks[count - 1].caller = (uint16_t)id;
+	marks[count - 1].loop = loop;
+	marks[count - 1].within = within;
+	marks[count - 1].depth = (uint16_t)(others + 2);
+	marks[count - 1].is_always = true;
+}
+
+/* A region that nobody asked of. */
+static void unknown(uint64_t id)
+{
+	hit(id);
+}
+
+static void expect_steps(size_t steps)
+{
+	struct loop_nest nest;
+
+	assert_int_equal(find(&nest), 0);
+	assert_int_equal(nest.level[nest.step].turns, steps);
+}
+
+static void expect_none(void)
+{
+	struct loop_nest nest;
+
+	assert_int_equal(find(&nest), -ENOENT);
+}
+
+/* A field that has to be consistent with where atoms are. */
+static void iterate(unsigned int times)
+{
+	for (unsigned int k = 0; k < times; k++) {
+		for (uint64_t id = 1; id <= 4; id++)
+			in(id, 1, 2, 1);
+	}
+}
+
+static void test_one_region_around(void **state)
+{
+	(void)state;
+	/* The first takes long. */
+	iterate(32);
+	in(9, 2, 0, 0);
+	for (unsigned int move = 1; move < 16; move++) {
+		iterate(move % 2 ? 1 : 11 + move % 3);
+		in(9, 2, 0, 0);
+	}
+	expect_steps(16);
+}
+
+/* They may be restarts. */
+static void test_few_turns_of_one_region_around(void **state)
+{
+	(void)state;
+	for (unsigned int move = 0; move < 12; move++) {
+		iterate(some(5, 20));
+		in(9, 2, 0, 0);
+	}
+	expect_none();
+}
+
+/* A batch's more or less in an epoch. */
+static void test_as_many_but_for_a_few(void **state)
+{
+	(void)state;
+	for (unsigned int epoch = 0; epoch < 20; epoch++) {
+		iterate(some(20, 30));
+		in(9, 2, 0, 0);
+	}
+	expect_none();
+}
+
+/* What is learned from is rich: batches, until it is good enough. */
+static void test_a_rich_turn_within(void **state)
+{
+	(void)state;
+	for (unsigned int trial = 0; trial < 20; trial++) {
+		const unsigned int batches = some(5, 30);
+
+		for (unsigned int k = 0; k < batches; k++) {
+			for (uint64_t id = 1; id <= 9; id++)
+				in(id, 1, 2, 1);
+		}
+		in(10, 2, 0, 0);
+	}
+	expect_none();
+}
+
+/* Three stages in each of 20 time steps, each a system of its own. */
+static void test_a_few_times_in_a_larger_turn(void **state)
+{
+	(void)state;
+	for (unsigned int step = 0; step < 20; step++) {
+		for (unsigned int stage = 0; stage < 3; stage++) {
+			const unsigned int times = some(1, 40);
+
+			for (unsigned int k = 0; k < times; k++) {
+				for (uint64_t id = 1; id <= 4; id++)
+					in(id, 1, 2, 2);
+			}
+			in(8, 2, 3, 1);
+		}
+		in(9, 3, 0, 0);
+	}
+	expect_steps(20);
+}
+
+/* Newton's steps in time steps that have no region of their own; the mass each
+ * tenth, of which nobody asked any more. */
+static void newton(unsigned int least, unsigned int most, unsigned int every,
+		   unsigned int sweeps)
+{
+	for (unsigned int step = 1; step <= 50; step++) {
+		const unsigned int times = some(least, most);
+
+		for (unsigned int k = 0; k < times; k++) {
+			in(1, 1, 2, 1);
+			in(2, 1, 2, 1);
+			for (unsigned int i = 0; i < sweeps; i++) {
+				in(3, 3, 1, 2);
+				in(4, 3, 1, 2);
+				in(5, 3, 1, 2);
+			}
+			in(6, 1, 2, 1);
+		}
+		if (every && step % every == 0)
+			unknown(7);
+	}
+}
+
+static void test_no_region_around(void **state)
+{
+	struct loop_nest nest;
+
+	(void)state;
+	newton(1, 8, 10, 7);
+	expect_none();
+	/* Where it is always after as many they are batches of an epoch. */
+	count = 0;
+	newton(4, 4, 10, 7);
+	expect_steps(200);
+	/* Nothing tells of another loop. */
+	count = 0;
+	newton(1, 8, 0, 7);
+	assert_int_equal(find(&nest), 0);
+}
+
+/* It isn't known whether what comes after 20 sweeps is a report: so it may be
+ * the step, and not what is one of its reports, or an epoch. */
+static void test_a_report_of_what_may_be_the_step(void **state)
+{
+	(void)state;
+	newton(4, 4, 10, 20);
+	expect_none();
+}
+
+/* Topics: two regions in each sweep, and parameters that are fitted in some of
+ * them, as long as it takes. */
+static void sweeps(bool is_known)
+{
+	for (unsigned int sweep = 0; sweep < 70; sweep++) {
+		in(1, 1, 0, 0);
+		in(2, 1, 0, 0);
+		if (sweep % 10 == 0 && sweep >= 20) {
+			for (unsigned int k = 0; k < 20; k++)
+				in(3, 2, is_known, 1);
+		}
+	}
+}
+
+static void test_what_is_fitted_at_times(void **state)
+{
+	(void)state;
+	sweeps(true);
+	expect_steps(70);
+	/* Unless it is known to lie in the sweep's loop. */
+	count = 0;
+	sweeps(false);
+	expect_none();
+}
+
+/* Four boosters, a round of each, and then what each of them is worth; the
+ * first round is a little different. */
+static void rounds(unsigned int turns, bool is_whole)
+{
+	for (unsigned int round = 0; round < turns; round++) {
+		for (unsigned int booster = 0; booster < 4; booster++) {
+			hit(1);
+			hit(2);
+			hit(3);
+			for (unsigned int k = some(4, 6); k; k--) {
+				hit(4);
+				hit(5);
+			}
+			hit(6);
+			if (!round)
+				hit(7);
+		}
+		for (unsigned int booster = 0;
+		     booster < 4 && (is_whole || round + 1 < turns); booster++)
+			hit(8);
+	}
+}
+
+static void test_rounds_of_boosters(void **state)
+{
+	struct loop_nest nest;
+
+	(void)state;
+	rounds(40, true);
+	assert_int_equal(find(&nest), 0);
+	assert_in_range(nest.level[nest.step].turns, 39, 40);
+	/* They are what comes before each fourth turn but the first. */
+	count = 0;
+	rounds(40, false);
+	expect_steps(160);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup(test_one_region_around, set_up),
+		cmocka_unit_test_setup(test_few_turns_of_one_region_around,
+				       set_up),
+		cmocka_unit_test_setup(test_as_many_but_for_a_few, set_up),
+		cmocka_unit_test_setup(test_a_rich_turn_within, set_up),
+		cmocka_unit_test_setup(test_a_few_times_in_a_larger_turn,
+				       set_up),
+		cmocka_unit_test_setup(test_no_region_around, set_up),
+		cmocka_unit_test_setup(test_a_report_of_what_may_be_the_step,
+				       set_up),
+		cmocka_unit_test_setup(test_what_is_fitted_at_times, set_up),
+		cmocka_unit_test_setup(test_rounds_of_boosters, set_up),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
