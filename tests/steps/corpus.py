@@ -585,7 +585,7 @@ def programs(python):
                    kernels(name, folder, source))
     for source, known in (GUESTS | TRAVELLERS | newcomers.PROGRAMS | nomads.PROGRAMS
                           | drifters.PROGRAMS | rovers.PROGRAMS | roamers.PROGRAMS
-                          | pioneers.PROGRAMS | {"visitors.c": VISITORS}).items():
+                          | pioneers.ALL | {"visitors.c": VISITORS}).items():
         for name, steps in known.items():
             yield (f"{source} {name}", lambda: True, steps,
                    lambda folder, name=name, source=source: guest(name, folder, source))
@@ -594,7 +594,7 @@ def programs(python):
                                         | wanderers.PYTHON | newcomers.PYTHON | nomads.PYTHON
                                         | settlers.PYTHON | pilgrims.PYTHON
                                         | drifters.PYTHON | rovers.PYTHON
-                                        | roamers.PYTHON | pioneers.PYTHON).items():
+                                        | roamers.PYTHON | pioneers.ALL_PYTHON).items():
         yield (name, lambda module=module: has_module(python, module), steps,
                lambda _, text=text: [python, "-c", text])
     for name, (command, steps, prepare) in (OTHERS | UNSEEN_OTHERS | strangers.OTHERS

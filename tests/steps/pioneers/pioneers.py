@@ -12,14 +12,9 @@ import random
 import re
 
 
-def tries(output):
-    """Time steps that were taken, or those that were halved, too."""
-    return 50, int(re.findall(r"tries (\d+)", output)[0])
-
-
-def batches(output):
-    """Rounds, or the batches of all clients."""
-    return 18, int(re.findall(r"batches (\d+)", output)[0])
+def counted(steps):
+    """Those, or what the program counts: tries of a step, batches of all rounds."""
+    return lambda output: (steps, int(re.findall(r"(?:tries|batches) (\d+)", output)[0]))
 
 
 PROGRAMS = {
@@ -29,10 +24,19 @@ PROGRAMS = {
         "actor": 120, "replay": (300, 500), "forest": None, "classes": None,
         "factors": None, "topics": 70},
     "pioneers/pioneers_solvers.c": {
-        "soil": tries, "grids": 30, "wasserstein": 70, "letters": 110},
+        "soil": counted(50), "grids": 30, "wasserstein": 70, "letters": 110},
     "pioneers/pioneers.cpp": {
-        "federation": batches, "selfplay": (12, 480), "radiance": 100, "topology": 60},
+        "federation": counted(18), "selfplay": (12, 480), "radiance": 100, "topology": 60},
     "pioneers/pioneers.f90": {"ocean": 96, "geometry": 16},
+}
+
+# Written once rules had been set on one half of the others; none is set on these.
+LATER = {
+    "pioneers/pioneers_later.c": {
+        "newton": 80, "plateau": 153, "settings": counted(24), "sentences": 80,
+        "proximal": counted(30), "bundle": counted(40), "plastic": 20, "hidden": 15,
+        "between": 40, "cooling": counted(60), "leaves": 50},
+    "pioneers/pioneers.f90": {"shock": 60},
 }
 
 PYTHON = {
@@ -168,5 +172,77 @@ print((e ** 2).mean())
 """),
 }
 
+LATER_PYTHON = {
+    "XGBoost, cross-validated, 3 parts": ("xgboost", 30, """
+import numpy, xgboost
+r = numpy.random.default_rng(0)
+x = r.normal(size=(3000, 10))
+xgboost.cv({"nthread": 2, "max_depth": 4}, xgboost.DMatrix(x, x[:, 0] * x[:, 1]), 30, nfold=3)
+"""),
+    "LightGBM, cross-validated, stopped early": ("lightgbm", None, """
+import lightgbm, numpy
+r = numpy.random.default_rng(0)
+x = r.normal(size=(2500, 10))
+y = x[:, 0] + x[:, 1] * x[:, 2] + r.normal(size=2500)
+seen = []
+lightgbm.cv({"objective": "regression", "verbose": -1, "num_threads": 2, "learning_rate": 0.2},
+            lightgbm.Dataset(x, y), 150, nfold=3, stratified=False,
+            callbacks=[lightgbm.early_stopping(8), lambda env: seen.append(env.iteration)])
+print("steps", len(seen))
+"""),
+    "scikit-learn, a booster that goes on 8 times": ("sklearn", (40, 8), """
+import numpy
+from sklearn.ensemble import HistGradientBoostingRegressor
+r = numpy.random.default_rng(0)
+x = r.normal(size=(3000, 8))
+y = x[:, 0] + x[:, 1] ** 2
+m = HistGradientBoostingRegressor(warm_start=True, max_iter=0, early_stopping=False)
+for k in range(8):
+    m.set_params(max_iter=5 * (k + 1))
+    print(k, m.fit(x[:2500], y[:2500]).score(x[2500:], y[2500:]))
+"""),
+    "PyTorch, packed sentences, stopped when it is worse": ("torch", None, """
+import torch
+from torch import nn
+torch.manual_seed(0)
+torch.set_num_threads(2)
+class Tagger(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.words, self.lstm = nn.Embedding(200, 32), nn.LSTM(32, 64, batch_first=True)
+        self.head = nn.Linear(64, 2)
+    def forward(self, x, lengths):
+        packed = nn.utils.rnn.pack_padded_sequence(self.words(x), lengths, batch_first=True,
+                                                   enforce_sorted=False)
+        return self.head(self.lstm(packed)[1][0][-1])
+def draw():
+    lengths = torch.randint(5, 40, (16,))
+    return torch.randint(0, 200, (16, int(lengths.max()))), lengths
+model = Tagger()
+optimizer = torch.optim.Adam(model.parameters(), 1e-3)
+schedule = torch.optim.lr_scheduler.ReduceLROnPlateau(optimizer, patience=1)
+best, worse, steps = 1e9, 0, 0
+while worse < 3 and steps < 120:
+    model.train()
+    for k in range(12):
+        x, lengths = draw()
+        optimizer.zero_grad()
+        nn.functional.cross_entropy(model(x, lengths), (x[:, 0] > 100).long()).backward()
+        nn.utils.clip_grad_norm_(model.parameters(), 1.0)
+        optimizer.step()
+        steps += 1
+    model.eval()
+    with torch.no_grad():
+        loss = sum(nn.functional.cross_entropy(model(x, n), (x[:, 0] > 100).long()).item()
+                   for x, n in (draw() for _ in range(5)))
+    schedule.step(loss)
+    best, worse = min(best, loss), worse + 1 if loss >= best else 0
+print("steps", steps)
+"""),
+}
+
 NAMES = [*(name for names in PROGRAMS.values() for name in names), *PYTHON]
 OPEN = random.Random(12).sample(NAMES, len(NAMES) // 2)
+
+ALL = {source: PROGRAMS.get(source, {}) | LATER.get(source, {}) for source in PROGRAMS | LATER}
+ALL_PYTHON = PYTHON | LATER_PYTHON
