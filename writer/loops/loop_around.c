@@ -107,15 +107,17 @@ static bool is_further_out(const struct loop_groups *groups, uint32_t site,
 	       code->depth < groups->code[marker].depth;
 }
 
-/* Nobody asked where it is called, so late it came; the marker lies in two
- * loops, and it may lie in the outer one.  An evaluation has several. */
+/* Hardly anybody asked where it is called, so late it came; the marker lies in
+ * two loops, and it may lie in the outer one.  An evaluation has several. */
 static bool may_be_further_out(const struct loop_groups *groups, uint32_t site,
 			       const struct loop_candidate *step)
 {
 	const uint32_t marker = groups->site[step->level.first];
 
-	return !groups->code[site].asked && !loop_holds(step, site) &&
-	       loop_groups_is_once(groups, marker) &&
+	return groups->code[site].asked < ASKED_LEAST &&
+	       (!groups->code[site].asked ||
+		groups->code[site].loop != groups->code[marker].loop) &&
+	       !loop_holds(step, site) && loop_groups_is_once(groups, marker) &&
 	       groups->code[marker].depth > LOOP_DEPTH_NONE + 1 &&
 	       is_uneven(groups, &step->level, site) &&
 	       count_around(groups, &step->level, site).least;

@@ -16,6 +16,9 @@
 #define MASS_BY_CONTENT	  0.98
 #define HELD_BY_CONTENT	  6u
 #define MASS_LEAST	  0.7
+/* Of turns of any length. */
+#define BODY_TURNS	  15u
+#define BODY_MASS	  0.9
 /* At times: in one of so many turns, or fewer. */
 #define SELDOM		  2u
 /* So many times as often as on average comes what comes twice as often as in
@@ -398,6 +401,61 @@ static double mass_of_each(const struct loop_groups *groups,
 	       (double)(level->marks - besides);
 }
 
+/* How many hits of a group lie between two of a site's: by one more or less
+ * always as many? */
+static bool is_even(const struct loop_groups *groups, const uint32_t *hits,
+		    size_t count, uint32_t site)
+{
+	size_t at = 0, before = 0, times = 0;
+	size_t least = SIZE_MAX, most = 0;
+
+	for (size_t i = 0; i <= groups->count; i++) {
+		for (; at < count && hits[at] < i; at++)
+			;
+		if (i < groups->count && groups->site[i] != site)
+			continue;
+		/* What comes before the first, or after the last, if any. */
+		if ((times++ && i < groups->count) || at > before) {
+			least = min_u64(least, at - before);
+			most = max_u64(most, at - before);
+		}
+		before = at;
+	}
+	return most <= least + 1;
+}
+
+/* A loop around it that turns but a few times, now with so many turns and now
+ * with others: a search from three places. */
+static bool is_in_a_few(const struct loop_groups *groups, const uint32_t *hits,
+			size_t count)
+{
+	const uint32_t marker = groups->site[hits[0]];
+
+	for (uint32_t s = 0; s < min_u64(groups->sites, LOOP_SITES_MAX); s++) {
+		if (groups->code[s].hits > 1 &&
+		    groups->code[s].hits < LOOP_HITS_LEAST &&
+		    loop_groups_is_within(groups, marker, s) &&
+		    !is_even(groups, hits, count, s))
+			return true;
+	}
+	return false;
+}
+
+/* Turns of any length, of which the code says that each has it: sentences, or
+ * levels of a graph, as many as there are. */
+static bool is_body(const struct loop_groups *groups, const uint32_t *hits,
+		    const struct loop_candidate *candidate)
+{
+	const struct loop_level *level = &candidate->level;
+	const uint32_t marker = groups->site[level->first];
+
+	return level->turns >= BODY_TURNS && level->held > 1 &&
+	       level->mass >= BODY_MASS &&
+	       loop_groups_is_once(groups, marker) &&
+	       groups->code[marker].always == groups->code[marker].asked &&
+	       !is_in_a_few(groups, hits, level->turns);
+}
+
 /* A loop of one site proves nothing: it may come several times in a step. */
 static bool is_proved(const struct loop_groups *groups, const uint32_t *hits,
 		      enum loop_told told, bool is_strict,
@@ -411,6 +469,7 @@ static bool is_proved(const struct loop_groups *groups, const uint32_t *hits,
 		return mass_of_each(groups, scratch, candidate) >= MASS_LEAST &&
 		       (level->held > 1 + !!level->context || is_strict);
 	case LOOP_BY_CONTENT: return is_by_content(groups, hits, candidate);
+	case LOOP_BY_BODY: return is_body(groups, hits, candidate);
 	case LOOP_AROUND: return true;
 	default: return is_alone(groups, groups->site[hits[0]]);
 	}
@@ -428,7 +487,7 @@ bool loop_candidate_examine(const struct loop_groups *groups, size_t group,
 
 	if (count < LOOP_HITS_LEAST)
 		return false;
-	if (told != LOOP_AROUND) /* whose turns are of any length */
+	if (told < LOOP_BY_BODY) /* whose turns are of any length */
 		trim(&hits, &count);
 	if (count < (context ? HITS_IN_CONTEXT : LOOP_HITS_LEAST))
 		return false;

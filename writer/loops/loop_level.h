@@ -46,10 +46,12 @@ enum loop_told {
 	LOOP_BY_LENGTH,	 /* they are as long as each other */
 	LOOP_BY_CONTENT, /* they hold the same */
 	LOOP_BY_CODE,	 /* nothing else comes, and the code has one loop */
-	LOOP_AROUND	 /* by the code it is around another level */
+	LOOP_BY_BODY, /* the code has it in each turn of a loop that does more
+			    of one thing in some turns than in others */
+	LOOP_AROUND   /* by the code it is around another level */
 };
 
-#define LOOP_TOLD 3u
+#define LOOP_TOLD 4u
 
 /* Has `a` sites that `b` doesn't hold? */
 static inline bool loop_has_others(const struct loop_candidate *a,

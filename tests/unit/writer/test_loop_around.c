@@ -166,6 +166,15 @@ static void test_no_region_around(void **state)
 	(void)state;
 	newton(1, 8, 10, 7);
 	expect_none();
+	/* Once was too little, too. */
+	for (size_t i = 0; i < count; i++) {
+		if (marks[i].id == 7) {
+			marks[i].caller = marks[i].loop = 7;
+			marks[i].depth = 2;
+			break;
+		}
+	}
+	expect_none();
 	/* Where it is always after as many they are batches of an epoch. */
 	count = 0;
 	newton(4, 4, 10, 7);
@@ -208,6 +217,79 @@ static void test_what_is_fitted_at_times(void **state)
 	count = 0;
 	sweeps(false);
 	expect_none();
+}
+
+/* Sentences of any length, word by word, there and back; in epochs, with a text
+ * behind each. */
+static void sentences(unsigned int epochs, unsigned int batches)
+{
+	for (unsigned int epoch = 0; epoch < epochs; epoch++) {
+		for (unsigned int batch = 0; batch < batches; batch++) {
+			const unsigned int words = some(5, 40);
+
+			for (unsigned int t = 0; t < words; t++)
+				in(1, 1, 3, 2);
+			for (unsigned int t = 0; t < words; t++)
+				in(2, 2, 3, 2);
+			in(3, 3, 5, 1);
+		}
+		for (unsigned int t = 0; t < 20; t++)
+			in(4, 4, 5, 1);
+	}
+}
+
+static void test_turns_of_any_length(void **state)
+{
+	(void)state;
+	sentences(4, 20);
+	expect_steps(80);
+	/* Few may be anything. */
+	count = 0;
+	sentences(1, 12);
+	expect_none();
+	/* Nothing tells where nobody knows of the loop. */
+	count = 0;
+	sentences(4, 20);
+	for (size_t i = 0; i < count; i++)
+		marks[i].is_always = false;
+	expect_none();
+}
+
+/* From three places outward, as far as it goes from each: no steps. */
+static void search_from(unsigned int places, unsigned int (*levels)(void))
+{
+	for (unsigned int place = 0; place < places; place++) {
+		const unsigned int far = levels();
+
+		in(1, 4, 0, 0);
+		for (unsigned int level = 0; level < far; level++) {
+			for (unsigned int k = some(1, 9); k; k--)
+				in(2, 1, 3, 2);
+			in(3, 3, 4, 1);
+		}
+	}
+}
+
+static unsigned int any_level(void)
+{
+	return some(4, 18);
+}
+
+static unsigned int twelve_levels(void)
+{
+	return 12;
+}
+
+static void test_a_search_from_a_few_places(void **state)
+{
+	(void)state;
+	search_from(3, any_level);
+	assert_true(count > 40);
+	expect_none();
+	/* An epoch has always as many. */
+	count = 0;
+	search_from(3, twelve_levels);
+	expect_steps(36);
 }
 
 /* Four boosters, a round of each, and then what each of them is worth; the
@@ -262,6 +344,8 @@ int main(void)
 				       set_up),
 		cmocka_unit_test_setup(test_what_is_fitted_at_times, set_up),
 		cmocka_unit_test_setup(test_rounds_of_boosters, set_up),
+		cmocka_unit_test_setup(test_turns_of_any_length, set_up),
+		cmocka_unit_test_setup(test_a_search_from_a_few_places, set_up),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
