@@ -131,6 +131,7 @@ void trace_metadata_begin(struct trace_metadata *metadata)
 	metadata->is_by_hand = false;
 	metadata->is_cupti = false;
 	metadata->has_children = false;
+	metadata->heap_peak_is_least = false;
 	metadata->tasks = (struct trace_tasks){0};
 }
 
@@ -219,6 +220,10 @@ void trace_metadata_entry(struct trace_metadata *metadata,
 		metadata->is_cupti = !strcmp(entry->value.text, "cupti");
 	if (!strcmp(path, "options.CHILDREN"))
 		metadata->has_children = !strcmp(entry->value.text, "all");
+	if (!strcmp(path, "options.MALLOC"))
+		metadata->heap_peak_is_least =
+			strcmp(entry->value.text, "all") &&
+			strcmp(entry->value.text, "sites");
 	if (!strcmp(path, "step.name") || !strcmp(path, "trigger"))
 		metadata->is_by_hand = true;
 	metadata->threads += !strncmp(path, "dropped_by_thread.", 18);
