@@ -76,6 +76,8 @@ static const struct {
 	{"stacks.refused", FIELD(stacks_refused), ENTRY_INTEGER},
 	{"stacks.untaken", FIELD(stacks_untaken), ENTRY_INTEGER},
 	{"cpus", FIELD(cpus), ENTRY_INTEGER},
+	{"bound_cpus", FIELD(bound_cpus), ENTRY_INTEGER},
+	{"bound_threads", FIELD(bound_threads), ENTRY_INTEGER},
 	{"scheduled.ran_ns", FIELD(ran_ns), ENTRY_INTEGER},
 	{"scheduled.waited_ns", FIELD(unscheduled_ns), ENTRY_INTEGER},
 	{"scheduled.lived_ns", FIELD(lived_ns), ENTRY_INTEGER},

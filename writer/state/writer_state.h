@@ -183,6 +183,7 @@ struct writer_state {
 
 	/* The account. */
 	struct writer_counts counts;
+	struct bound *bound; /* NULL until a tail was written */
 	struct heap_totals heap;
 	uint64_t passes;
 
