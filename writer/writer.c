@@ -128,29 +128,6 @@ static void sources_forget(void)
 	memset(&sources, 0, sizeof(sources));
 }
 
-/* Waits until *word differs from `value`.  False: the time is up. */
-static bool wait_change(_Atomic uint32_t *word, uint32_t value, uint64_t ns)
-{
-	const uint64_t end = clock_monotonic_ns() + ns;
-
-	/* ACQUIRE pairs with RELEASE in announce(): what was done before. */
-	while (load_acquire(word) == value) {
-		const uint64_t now = clock_monotonic_ns();
-
-		if (now >= end)
-			return false;
-		futex_wait(word, value, end - now);
-	}
-	return true;
-}
-
-static void announce(_Atomic uint32_t *word, uint32_t value)
-{
-	/* RELEASE pairs with ACQUIRE in wait_change(). */
-	store_release(word, value);
-	futex_wake(word);
-}
-
 static void note_summary(void)
 {
 	pthread_mutex_lock(&writer.summary_lock);
@@ -223,7 +200,7 @@ static uint64_t make_pass(uint64_t *cpu_ns)
 	add_relaxed(&head->writer_passes, 1);
 	futex_wake(&head->writer_passes);
 	if (asked != load_relaxed(&writer.answered))
-		announce(&writer.answered, asked);
+		futex_change(&writer.answered, asked);
 	return events;
 }
 
@@ -265,7 +242,7 @@ static void give_up(void)
 {
 	if (!writer.state.file.file_index && !output_is_abroad())
 		session_unlink(writer.session);
-	announce(&writer.phase, WRITER_GAVE_UP);
+	futex_change(&writer.phase, WRITER_GAVE_UP);
 }
 
 /* The file is whole: nothing is to be recovered. */
@@ -333,7 +310,7 @@ static void finish(void)
 	modules_refresh(writer.session);
 	if (leave()) {
 		pthread_mutex_unlock(&writer.lock);
-		announce(&writer.phase, WRITER_LEFT);
+		futex_change(&writer.phase, WRITER_LEFT);
 		return;
 	}
 	rc = pass_finish(state, writer.stop_ticks);
@@ -345,7 +322,7 @@ static void finish(void)
 		return;
 	}
 	end_session();
-	announce(&writer.phase, WRITER_DONE);
+	futex_change(&writer.phase, WRITER_DONE);
 }
 
 /* What the mode is likely to need, at once: in the program's first moments the
@@ -385,7 +362,7 @@ static bool goes_away(void)
 		    memory_order_relaxed))
 		return false;
 	writer.state.cpu_before_ns = account_cpu_ns(&writer.state);
-	announce(&writer.phase, WRITER_AWAY);
+	futex_change(&writer.phase, WRITER_AWAY);
 	return true;
 }
 
@@ -436,7 +413,7 @@ static void end(void)
 	else
 		finish();
 	/* Nobody is left waiting for an answer. */
-	announce(&writer.answered, load_relaxed(&writer.asked));
+	futex_change(&writer.answered, load_relaxed(&writer.asked));
 }
 
 static void *run(void *arg)
@@ -489,14 +466,14 @@ uint32_t writer_put_away(unsigned int wait_ms)
 	store_relaxed(&writer.goes, asked);
 	recovery_stop(true);
 	writer_wake();
-	if (!wait_change(&writer.phase, WRITER_RUNS,
-			 (uint64_t)wait_ms * 1000000) &&
+	if (!futex_wait_while(&writer.phase, WRITER_RUNS,
+			      (uint64_t)wait_ms * 1000000) &&
 	    !atomic_compare_exchange_strong_explicit(
 		    &writer.goes, &asked, WRITER_STAYS, memory_order_relaxed,
 		    memory_order_relaxed))
-		wait_change(&writer.phase, WRITER_RUNS, SECOND_NS);
+		futex_wait_while(&writer.phase, WRITER_RUNS, SECOND_NS);
 	recovery_stop(false);
-	/* ACQUIRE pairs with RELEASE in announce(): its last pass. */
+	/* ACQUIRE pairs with RELEASE in futex_change(): its last pass. */
 	return load_acquire(&writer.phase) == WRITER_RUNS ? 0 : writer.tid;
 }
 
@@ -532,7 +509,7 @@ int writer_call_back(void)
 
 static int result(void)
 {
-	/* ACQUIRE pairs with RELEASE in announce(). */
+	/* ACQUIRE pairs with RELEASE in futex_change(). */
 	switch (load_acquire(&writer.phase)) {
 	case WRITER_HERE:
 	case WRITER_RUNS: return -ETIMEDOUT;
@@ -599,7 +576,8 @@ int writer_stop(unsigned int wait_ms)
 	if (is_here)
 		end_here();
 	writer_wake();
-	wait_change(&writer.phase, WRITER_RUNS, (uint64_t)wait_ms * 1000000);
+	futex_wait_while(&writer.phase, WRITER_RUNS,
+			 (uint64_t)wait_ms * 1000000);
 	return result();
 }
 
@@ -629,14 +607,14 @@ static bool ask(void)
 	while (load_relaxed(&writer.phase) == WRITER_RUNS) {
 		const uint64_t now = clock_monotonic_ns();
 
-		/* ACQUIRE pairs with RELEASE in announce(): the totals. */
+		/* ACQUIRE pairs with RELEASE in futex_change(): the totals. */
 		answered = load_acquire(&writer.answered);
 		if ((int32_t)(answered - question) >= 0)
 			return true;
 		if (now >= end)
 			return false;
 		writer_wake();
-		wait_change(&writer.answered, answered, end - now);
+		futex_wait_while(&writer.answered, answered, end - now);
 	}
 	return load_relaxed(&writer.phase) != WRITER_NONE;
 }

@@ -27,4 +27,11 @@ static inline void futex_wake(_Atomic uint32_t *word)
 	syscall(SYS_futex, word, FUTEX_WAKE, INT32_MAX, NULL, NULL, 0);
 }
 
+/* Waits as long as *word is `value`, and then sees all that was done before it
+ * changed.  False: `ns` are over. */
+bool futex_wait_while(_Atomic uint32_t *word, uint32_t value, uint64_t ns);
+
+/* Sets *word, behind all that was done before, and wakes who waits for it. */
+void futex_change(_Atomic uint32_t *word, uint32_t value);
+
 #endif

@@ -92,29 +92,6 @@ bool life_is_owner(void)
 	return load_relaxed(&life.pid) == (int)getpid();
 }
 
-/* Waits as long as *word is `value`.  False: the time is up. */
-static COLD bool wait_while(_Atomic uint32_t *word, uint32_t value, uint64_t ns)
-{
-	const uint64_t end = clock_monotonic_ns() + ns;
-
-	/* ACQUIRE pairs with RELEASE in change(): what was done before. */
-	while (load_acquire(word) == value) {
-		const uint64_t now = clock_monotonic_ns();
-
-		if (now >= end)
-			return false;
-		futex_wait(word, value, end - now);
-	}
-	return true;
-}
-
-static COLD void change(_Atomic uint32_t *word, uint32_t value)
-{
-	/* RELEASE pairs with ACQUIRE in wait_while(). */
-	store_release(word, value);
-	futex_wake(word);
-}
-
 /* A call that waited in vain, or found that nobody waits any more. */
 static COLD void count_missed(void)
 {
@@ -132,12 +109,12 @@ COLD uint32_t life_settled(void)
 {
 	const int saved = errno;
 
-	/* ACQUIRE pairs with RELEASE in change(): the gate is open. */
+	/* ACQUIRE pairs with RELEASE in futex_change(): the gate is open. */
 	if (load_acquire(&life.state) != LIFE_BEGINNING ||
 	    thread_self == THREAD_BUSY || !life_is_owner())
 		return gate_bits();
 	if (load_relaxed(&life.is_held_up) ||
-	    !wait_while(&life.state, LIFE_BEGINNING, BEGIN_WAIT_NS)) {
+	    !futex_wait_while(&life.state, LIFE_BEGINNING, BEGIN_WAIT_NS)) {
 		store_relaxed(&life.is_held_up, true);
 		count_missed();
 	}
@@ -401,7 +378,7 @@ static COLD int bring_writer(void)
 	 * for its code. */
 	modules_refresh(life.session);
 	rc = start_writer();
-	change(&life.writer, WRITER_STARTED);
+	futex_change(&life.writer, WRITER_STARTED);
 	if (rc > 0)
 		no_thread_say(NULL, rc);
 	if (rc < 0)
@@ -441,9 +418,9 @@ FOR_RECORDED uint32_t life_begin_in_allocation(const char *reason)
 	process_complain();
 	if (begin(reason)) {
 		close_gate();
-		change(&life.state, LIFE_CLOSED);
+		futex_change(&life.state, LIFE_CLOSED);
 	} else {
-		change(&life.state, LIFE_RUNNING);
+		futex_change(&life.state, LIFE_RUNNING);
 		say_missed();
 		if (life.constructed)
 			bring_writer_or_close();
@@ -506,8 +483,8 @@ static void report(int rc, bool ends)
 static bool writer_is_there(const struct thread *thread)
 {
 	return thread == THREAD_BUSY ||
-	       wait_while(&life.writer, WRITER_STARTING,
-			  (uint64_t)process.options.exit_ms * 1000000u);
+	       futex_wait_while(&life.writer, WRITER_STARTING,
+				(uint64_t)process.options.exit_ms * 1000000u);
 }
 
 /* Ends the recording, and maybe the program. */
@@ -553,8 +530,8 @@ static COLD void wait_for_ender(void)
 	atomic_thread_fence(memory_order_acquire);
 	ender = load_relaxed(&life.ender);
 	if (ender && ender != (uint32_t)syscall(SYS_gettid) && life_is_owner())
-		wait_while(&life.ender, ender,
-			   (uint64_t)process.options.exit_ms * 1000000u);
+		futex_wait_while(&life.ender, ender,
+				 (uint64_t)process.options.exit_ms * 1000000u);
 }
 
 /* False: another thread does, or did; what it does has been waited for.  The
@@ -577,7 +554,7 @@ static COLD bool end_running(bool ends, const char *by)
 		session_note(life.session, "%s ended the recording", by);
 	if (is_moved)
 		finish(ends);
-	change(&life.ender, 0);
+	futex_change(&life.ender, 0);
 	return is_moved;
 }
 

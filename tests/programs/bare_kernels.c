@@ -4,7 +4,7 @@
  * left, each from one of its own, over stacks on which others have left their
  * addresses: one without a frame, one that aligns its stack, one whose frame
  * pointer is any address, one that keeps the stack pointer in a register of its
- * caller's, and one that is made at run time.
+ * caller's, and one that is made at run time.  All turn as long.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -100,11 +100,11 @@ __attribute__((noinline)) void outer(void)
 	sum++;
 }
 
-/* push %rbx; xor %ebx, %ebx; 1: inc %rbx; dec %rdi; jnz 1b; mov %rbx, %rax;
- * pop %rbx; ret */
-static const unsigned char code[] = {0x53, 0x31, 0xdb, 0x48, 0xff, 0xc3,
-				     0x48, 0xff, 0xcf, 0x75, 0xf8, 0x48,
-				     0x89, 0xd8, 0x5b, 0xc3};
+/* push %rbx; xor %ebx, %ebx; 1: imul $1103515245, %rbx, %rbx; dec %rdi; jnz 1b;
+ * mov %rbx, %rax; pop %rbx; ret */
+static const unsigned char code[] = {0x53, 0x31, 0xdb, 0x48, 0x69, 0xdb, 0x6d,
+				     0x4e, 0xc6, 0x41, 0x48, 0xff, 0xcf, 0x75,
+				     0xf4, 0x48, 0x89, 0xd8, 0x5b, 0xc3};
 
 int main(void)
 {
