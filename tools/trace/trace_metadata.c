@@ -223,9 +223,12 @@ void trace_metadata_entry(struct trace_metadata *metadata,
 	if (!strcmp(path, "options.CHILDREN"))
 		metadata->has_children = !strcmp(entry->value.text, "all");
 	if (!strcmp(path, "options.MALLOC"))
-		metadata->heap_peak_is_least =
+		metadata->heap_peak_is_least |=
 			strcmp(entry->value.text, "all") &&
 			strcmp(entry->value.text, "sites");
+	/* Most small blocks made no event, to save time. */
+	if (!strcmp(path, "heap.thinned_mask"))
+		metadata->heap_peak_is_least = true;
 	if (!strcmp(path, "step.name") || !strcmp(path, "trigger"))
 		metadata->is_by_hand = true;
 	metadata->threads += !strncmp(path, "dropped_by_thread.", 18);

@@ -5,7 +5,8 @@
 #include "writer/draw/by_time.h"
 #include "writer/events/event_json.h"
 
-#define SAMPLE_NS 10000000u /* at most 100 a second */
+#define SAMPLE_NS  10000000u /* at most 100 a second */
+#define STEPS_MOST 262144u   /* of a slice: 10 MiB in the program's memory */
 
 /* A call, and what its thread had before and after it. */
 struct heap_step {
@@ -20,32 +21,6 @@ bool heap_counter_is_exact(const struct writer_state *state)
 	const unsigned int mode = state->session->head->options.malloc;
 
 	return mode == MALLOC_ALL || mode == MALLOC_SITES;
-}
-
-void heap_counter_event(struct writer_state *state, struct ring_reader *reader,
-			const struct event *event)
-{
-	struct heap_totals *heap = &state->heap;
-	const int64_t bytes = (int64_t)event->heap.size_bytes;
-	const int64_t live = event->heap.thread_live;
-	const struct heap_step step = {.ticks = event->start_ticks,
-				       .before = event->kind == EVENT_HEAP_FREE
-							 ? live + bytes
-							 : live - bytes,
-				       .live = live,
-				       .reader = reader};
-	const struct heap_step *last;
-
-	heap->live += step.live - reader->heap_live;
-	reader->heap_live = step.live;
-	reader->saw_heap = true;
-	if (!heap->steps)
-		heap->steps = arena_alloc(&state->arena, sizeof(*heap->steps));
-	if (!heap->steps)
-		return;
-	last = by_time_last(heap->steps, sizeof(step));
-	by_time_add(heap->steps, &step, sizeof(step),
-		    last && last->reader == reader);
 }
 
 static int64_t counted(const struct ring_reader *reader)
@@ -150,7 +125,7 @@ static void settle_one(void *arg, void *item, void *after)
 	struct ring_reader *reader = step->reader;
 
 	settling->total += step->live - reader->heap_least;
-	if (settling->total > state->heap.peak)
+	if (settling->total > state->heap.peak && !state->heap.is_in_parts)
 		state->heap.peak = settling->total;
 	if (step->drawn_ns)
 		draw(state, step->drawn_ns, settling->total);
@@ -160,7 +135,7 @@ static void settle_one(void *arg, void *item, void *after)
 	settling->total += reader->heap_least - step->live;
 }
 
-void heap_counter_settle(struct writer_state *state)
+static void settle(struct writer_state *state)
 {
 	struct by_time *steps = state->heap.steps;
 	struct settling settling = {.state = state};
@@ -171,6 +146,54 @@ void heap_counter_settle(struct writer_state *state)
 	by_time_settle(steps, sizeof(struct heap_step), settle_one, &settling);
 	for (struct ring_reader *t = state->readers; t; t = t->older)
 		t->heap_known = t->heap_live;
+}
+
+void heap_counter_settle(struct writer_state *state)
+{
+	settle(state);
+	state->heap.is_in_parts = false;
+}
+
+/* More than there is room for: what the others did at that time may come yet,
+ * so that the rest of the slice tells of no peak.  A thread alone is known. */
+static void settle_part(struct writer_state *state,
+			const struct ring_reader *reader)
+{
+	for (struct ring_reader *t = state->readers; t; t = t->older)
+		state->heap.is_in_parts |=
+			t != reader &&
+			(t->heap_live != t->heap_known ||
+			 drain_at(&t->drain) !=
+				 ring_published(&t->thread->ring));
+	settle(state);
+}
+
+void heap_counter_event(struct writer_state *state, struct ring_reader *reader,
+			const struct event *event)
+{
+	struct heap_totals *heap = &state->heap;
+	const int64_t bytes = (int64_t)event->heap.size_bytes;
+	const int64_t live = event->heap.thread_live;
+	const struct heap_step step = {.ticks = event->start_ticks,
+				       .before = event->kind == EVENT_HEAP_FREE
+							 ? live + bytes
+							 : live - bytes,
+				       .live = live,
+				       .reader = reader};
+	const struct heap_step *last;
+
+	heap->live += step.live - reader->heap_live;
+	reader->heap_live = step.live;
+	reader->saw_heap = true;
+	if (!heap->steps)
+		heap->steps = arena_alloc(&state->arena, sizeof(*heap->steps));
+	if (!heap->steps)
+		return;
+	last = by_time_last(heap->steps, sizeof(step));
+	by_time_add(heap->steps, &step, sizeof(step),
+		    last && last->reader == reader);
+	if (heap->steps->count == STEPS_MOST)
+		settle_part(state, reader);
 }
 
 void heap_counter_stop(struct writer_state *state)

@@ -125,6 +125,7 @@ struct heap_totals {
 	uint64_t sampled_ns;
 	bool any_sample;
 	struct by_time *steps; /* calls of the slice that is drained */
+	bool is_in_parts;      /* ... which has more than these */
 };
 
 struct writer_state {
