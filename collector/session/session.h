@@ -30,7 +30,7 @@
 #include "collector/control/window.h"
 
 #define SESSION_MAGIC	    "traceprf"
-#define SESSION_VERSION	    23u
+#define SESSION_VERSION	    24u
 #define SESSION_FIRST_BYTES (2u << 20)
 #define SESSION_TEXT_BYTES  512
 #define SESSION_NAMES_MAX   65536u
@@ -286,6 +286,9 @@ struct session_header {
 
 	struct flight_state flight;
 	struct mailbox mailbox; /* what is asked from outside */
+
+	uint64_t forward; /* operators that wait for their backward, 0 none:
+			     writer/events/forward.c */
 
 	char spool[SESSION_TEXT_BYTES]; /* packed events beyond memory, "" none:
 					   writer/state/spool.h */

@@ -3,7 +3,8 @@
  * operators.c - a program of PyTorch's kind, on torch_double.c.
  *
  *	operators LIBRARY [steps N | set-up | by-hand | late | closure |
- *			     old-closure | lists | beside | messages N]
+ *			     old-closure | lists | beside | messages N |
+ *			     halves | far]
  *
  * Where it is recorded it waits for its observer, unless NO_OBSERVER is set,
  * and for the writer, unless NO_TOTALS is.
@@ -166,6 +167,28 @@ static void everything(void)
 	begin("aten::never", &plain);
 }
 
+/* Waits for its reader with an operator whose backward is still to come. */
+static void in_halves(void)
+{
+	forward(0);
+	puts("forward");
+	fflush(stdout);
+	getchar();
+	backward(0);
+	puts("backward");
+	fflush(stdout);
+	getchar();
+}
+
+/* More of them than a step of PyTorch has before the first one's backward. */
+static void far_apart(void)
+{
+	for (int64_t i = 0; i <= 16384; i++)
+		forward(i);
+	for (int64_t i = 16384; i >= 0; i--)
+		backward(i);
+}
+
 static bool load(const char *path)
 {
 	void *library = dlopen(path, RTLD_NOW);
@@ -253,6 +276,10 @@ int main(int argc, char **argv)
 		puts("twice");
 		fflush(stdout);
 		getchar();
+	} else if (argc > 2 && !strcmp(argv[2], "halves")) {
+		in_halves();
+	} else if (argc > 2 && !strcmp(argv[2], "far")) {
+		far_apart();
 	} else if (argc > 2 && !strcmp(argv[2], "lists")) {
 		with_lists();
 	} else if (argc > 2) {

@@ -36,14 +36,27 @@ class Skip(Exception):
     """What the machine lacks, so that the test cannot run."""
 
 
+def content(path):
+    """A file's bytes as they lay there at one moment.  A program that runs goes on with
+    its trace, and who reads it piece by piece has its end before and after that."""
+    with open(path, "rb") as file:
+        after = None
+        while True:
+            before = after or os.fstat(file.fileno())
+            file.seek(0)
+            data = file.read()
+            after = os.fstat(file.fileno())
+            if (before.st_size, before.st_mtime_ns) == (after.st_size, after.st_mtime_ns):
+                return data
+
+
 class Trace:
     """One trace file, parsed."""
 
     def __init__(self, path):
         self.path = path
-        opener = gzip.open if path.endswith(".gz") else open
-        with opener(path, "rt", encoding="utf-8") as file:
-            self.top = json.load(file)
+        data = content(path)
+        self.top = json.loads(gzip.decompress(data) if path.endswith(".gz") else data)
         self.events = self.top["traceEvents"]
         self.meta = self.top.get("traceprof", {})
 
@@ -131,10 +144,15 @@ class Run:
 
     @property
     def files(self):
+        """Without what a program that runs has beside its trace."""
+        return sorted((path for path in self.left if not path.endswith(".spool")),
+                      key=lambda path: (re.findall(r"\.(\d+)\.pt", path), path))
+
+    @property
+    def left(self):
         if not self.folder or not os.path.isdir(self.folder):
             return []
-        return sorted((entry.path for entry in os.scandir(self.folder)),
-                      key=lambda path: re.findall(r"\.(\d+)\.pt", path) or path)
+        return [entry.path for entry in os.scandir(self.folder)]
 
     def read(self, path):
         """Once, if it is finished and stays the file that it is."""
@@ -329,7 +347,7 @@ def sessions_of(run):
 
 def check_files(run):
     """Only finished traces lie in the folder, and each keeps the contract."""
-    for path in run.files:
+    for path in run.left:
         expect(path.endswith((".pt.trace.json.gz", ".pt.trace.json")),
                f"left a file: {path}")
     if run.files:

@@ -76,28 +76,52 @@ def arrows_of(trace):
             if event.get("cat") == "fwdbwd"]
 
 
-def test_arrows_of_a_killed_program_go_on_counting():
-    """The second one is in memory alone when the program is killed."""
+def killed_after(way, first, is_written, second):
+    """Its trace, recovered: it was killed behind what it said second, and is_written
+    of its file before that."""
     target = os.path.join(harness.folder(), "out")
     env = harness.clean_environment() | {
         "LD_PRELOAD": LIBRARY, "TRACEPROF_DIR": target, "TRACEPROF_ENCODE": "live"}
-    with subprocess.Popen([program(), library(), "twice"], env=env, text=True,
+    with subprocess.Popen([program(), library(), way], env=env, text=True,
                           stdin=subprocess.PIPE, stdout=subprocess.PIPE) as process:
         harness.ends_with_test(process)
-        expect_equal(process.stdout.readline(), "once\n", "output")
+        expect_equal(process.stdout.readline(), f"{first}\n", "output")
         run = harness.Run([], 0, "", "", target)
-        while not (run.files and arrows_of(run.trace)):
+        while not (run.files and is_written(run.trace)):
             expect(process.poll() is None, "it ended")
             time.sleep(0.05)
             run = harness.Run([], 0, "", "", target)
         process.stdin.write("\n")
         process.stdin.flush()
-        expect_equal(process.stdout.readline(), "twice\n", "output")
+        expect_equal(process.stdout.readline(), f"{second}\n", "output")
         process.kill()
     expect_equal(harness.command("recover", target).status, 0, "recover")
     run = harness.Run([], 0, "", "", target)
     harness.check_files(run)
-    expect_equal(arrows_of(run.trace), [("s", 1), ("f", 1), ("s", 2), ("f", 2)], "arrows")
+    return run.trace
+
+
+def test_arrows_of_a_killed_program_go_on_counting():
+    """The second one is in memory alone when the program is killed."""
+    trace = killed_after("twice", "once", arrows_of, "twice")
+    expect_equal(arrows_of(trace), [("s", 1), ("f", 1), ("s", 2), ("f", 2)], "arrows")
+
+
+def test_an_arrow_of_a_killed_program_from_what_was_written_before():
+    """The operator is in the file, and its backward in memory alone."""
+    trace = killed_after("halves", "forward",
+                         lambda seen: seen.slices("aten::linear"), "backward")
+    expect_equal(arrows_of(trace), [("s", 1), ("f", 1)], "arrows")
+    starts = [event["ts"] for event in trace.events if event.get("cat") == "fwdbwd"]
+    expect_equal(starts, [one(trace, "aten::addmm")["ts"],
+                          one(trace, "AddmmBackward0")["ts"]], "from and to")
+
+
+def test_arrows_that_are_left_out_are_said():
+    trace = same(program(), library(), "far", env={"TRACEPROF_MAX_OVERHEAD": "0"}).trace
+    expect_equal(len(arrows_of(trace)), 2 * 16384, "arrows")
+    expect(any("not joined where 16384 others lie between" in note
+               for note in trace.meta["notes"]), trace.meta["notes"])
 
 
 def test_one_that_ends_on_another_thread_and_one_that_never_does():

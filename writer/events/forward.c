@@ -6,8 +6,10 @@
 #include "writer/text/schema.h"
 
 /* So many numbers lie between an operator and its node at most; of a step
- * with more some arrows are left out. */
-#define KEPT 16384u
+ * with more some arrows are left out, which is said. */
+#define KEPT  16384u
+/* Of a small session the table is no part: who finishes it knows none. */
+#define SHARE 16u
 
 struct forward {
 	uint64_t number; /* sequence number and one */
@@ -47,11 +49,26 @@ static void end(struct writer_state *state, const char *phase, uint64_t id,
 	json_char(json, '}');
 }
 
+/* In the session, so that whoever goes on with the file knows what was written
+ * already: it is the operators of later than the checkpoint too, which come
+ * again and change nothing. */
+static struct forward_table *table_of(struct writer_state *state)
+{
+	struct session_header *head = state->session->head;
+	const uint64_t bytes = sizeof(struct forward_table);
+
+	if (!head->forward && !state->is_recovered &&
+	    bytes <= head->ceiling_bytes / SHARE)
+		head->forward = session_alloc(state->session, bytes);
+	if (head->forward)
+		return session_at_checked(state->session, head->forward, bytes);
+	return arena_alloc(&state->arena, bytes);
+}
+
 static struct forward *place_of(struct writer_state *state, uint64_t number)
 {
 	if (!state->forward)
-		state->forward =
-			arena_alloc(&state->arena, sizeof(*state->forward));
+		state->forward = table_of(state);
 	return state->forward ? &state->forward->operators[number % KEPT]
 			      : NULL;
 }
@@ -75,8 +92,14 @@ void forward_meet(struct writer_state *state, struct ring_reader *reader,
 					  start_ns, file_index};
 		return;
 	}
-	if (event->scope.category != OPERATOR_BACKWARD ||
-	    known->number != number || known->file_index != file_index ||
+	if (event->scope.category != OPERATOR_BACKWARD)
+		return;
+	if (known->number > number && known->file_index == file_index)
+		session_note(state->session,
+			     "PyTorch's operators and their backward are not "
+			     "joined where %u others lie between them",
+			     KEPT);
+	if (known->number != number || known->file_index != file_index ||
 	    known->thread != event->scope.range || known->start_ns > start_ns)
 		return;
 	state->counts.arrows++;
