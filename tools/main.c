@@ -2,8 +2,11 @@
 /*
  * main.c - `traceprof <command>`: finds the command and calls it.
  */
+#include <errno.h>
+#include <poll.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "collector/control/options.h"
 #include "tools/util/command.h"
@@ -80,6 +83,28 @@ static const char *nearest(const char *word)
 	return commands[best].name;
 }
 
+/* Whoever reads has closed the pipe, as head does: it has what it wanted. */
+static bool is_left(void)
+{
+	struct pollfd end = {.fd = STDOUT_FILENO, .events = POLLOUT};
+
+	return poll(&end, 1, 0) == 1 && (end.revents & POLLERR);
+}
+
+/* The status that a command ends with, unless what it said was lost: a full
+ * disk. */
+static int status_of(const char *name, int status)
+{
+	const bool is_flushed = !fflush(stdout);
+	const char *why =
+		is_flushed ? "not all could be written" : strerror(errno);
+
+	if ((is_flushed && !ferror(stdout)) || is_left())
+		return status;
+	fprintf(stderr, "%s: standard output: %s\n", name, why);
+	return status ? status : EXIT_UNREADABLE;
+}
+
 int main(int argc, char **argv)
 {
 	char name[64];
@@ -93,18 +118,18 @@ int main(int argc, char **argv)
 	if (!strcmp(argv[1], "--help") || !strcmp(argv[1], "-h") ||
 	    !strcmp(argv[1], "help")) {
 		print_help(stdout);
-		return EXIT_GOOD;
+		return status_of("traceprof", EXIT_GOOD);
 	}
 	if (!strcmp(argv[1], "--version") || !strcmp(argv[1], "-V")) {
 		puts("traceprof " TRACEPROF_VERSION);
-		return EXIT_GOOD;
+		return status_of("traceprof", EXIT_GOOD);
 	}
 	for (size_t at = 0; at < COMMAND_COUNT; at++) {
 		if (strcmp(argv[1], commands[at].name))
 			continue;
 		snprintf(name, sizeof(name), "traceprof %s", argv[1]);
 		argv[1] = name;
-		return commands[at].run(argc - 1, argv + 1);
+		return status_of(name, commands[at].run(argc - 1, argv + 1));
 	}
 	fprintf(stderr,
 		"traceprof: no command \"%.40s\"; did you mean \"%s\"?\n",

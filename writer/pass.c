@@ -58,6 +58,7 @@ void pass_end(struct writer_state *state)
 {
 	gpu_end(state);
 	heap_sites_end(state);
+	heap_counter_stop(state);
 	step_finder_end(state);
 	writer_state_end(state);
 }
@@ -403,8 +404,7 @@ static uint64_t drain_all(struct writer_state *state, uint64_t keep_ticks)
 			if (t->limit && !t->is_stopped && !gpu_is_reader(t))
 				drained += drain_ring(state, t, until);
 		}
-		draw_waits(state);
-		heap_sites_settle(state);
+		draw_settle(state);
 		if (drained < SLICE_EVENTS_LOW && !state->drain_until_ns &&
 		    state->slice_ticks < UINT64_MAX / 4)
 			state->slice_ticks *= 2;

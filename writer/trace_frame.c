@@ -5,6 +5,7 @@
 #include "collector/session/names.h"
 #include "collector/system/proc.h"
 #include "writer/account.h"
+#include "writer/bound.h"
 #include "writer/events/block_json.h"
 #include "writer/events/meta_json.h"
 #include "writer/events/python_json.h"
@@ -47,9 +48,9 @@ static void trace_name(const struct writer_state *state, struct json *json)
 	json_char(json, '}');
 }
 
-/* On how many processors the program may run; the writer does on the same.  Who
- * recovers doesn't know. */
-static void processors(struct json *json, const struct writer_state *state)
+/* On how many processors the program could run as it began; the writer does on
+ * the same.  Who recovers doesn't know. */
+static void processors(struct json *json, struct writer_state *state)
 {
 	const uint64_t percent =
 		state->is_recovered ? UINT64_MAX : proc_processors_percent();
@@ -57,6 +58,7 @@ static void processors(struct json *json, const struct writer_state *state)
 
 	if (!state->is_recovered && !sched_getaffinity(0, sizeof(set), &set))
 		json_pair_u64(json, "cpus", (uint64_t)CPU_COUNT(&set));
+	bound_write(state, json);
 	if (percent != UINT64_MAX)
 		json_pair_u64(json, "cpu_limit_percent", percent);
 }

@@ -380,6 +380,11 @@ static bool is_internal(const char *name)
 	return false;
 }
 
+static bool is_given(const char *text, const char *none)
+{
+	return text[0] && strcmp(text, none) != 0;
+}
+
 void options_read(struct options *options, char *const *environment,
 		  void (*complain)(const char *line))
 {
@@ -407,6 +412,10 @@ void options_read(struct options *options, char *const *environment,
 		if (options_set(options, name, value + 1, why, sizeof(why)))
 			complain(why);
 	}
+	if (is_given(options->trigger, "none") &&
+	    !is_given(options->flight, "off"))
+		complain(PREFIX "TRIGGER does nothing without " PREFIX
+				"FLIGHT, such as 10s");
 }
 
 /* "unknown" for an index out of range: a session may be damaged. */

@@ -272,5 +272,28 @@ def test_each_command_with_json_has_a_schema():
     expect_equal({os.path.splitext(name)[0] for name in os.listdir(SCHEMAS)}, with_json)
 
 
+def ends_into(out, *arguments):
+    """Its status and what it complains of.  Who ignores SIGPIPE hears of a closed pipe."""
+    done = subprocess.run([COMMAND, *arguments], stdout=out, stderr=subprocess.PIPE, text=True,
+                          env=clean_environment(), restore_signals=False)
+    return done.returncode, done.stderr
+
+
+def test_what_finds_no_room_is_no_success():
+    """A report for a program, cut short on a full disk, would be taken for one."""
+    trace = FIXTURES[0]
+    for arguments in (["report", trace], ["report", "--json", trace], ["memory", trace],
+                      ["diff", trace, trace], ["plan"], ["options"], ["--help"], ["--version"]):
+        with open("/dev/full", "w", encoding="ascii") as full:
+            status, said = ends_into(full, *arguments)
+        expect_equal((status, "standard output: No space left on device" in said),
+                     (3, True), f"{arguments}: {said}")
+        reader, writer = os.pipe()
+        os.close(reader)
+        status, said = ends_into(writer, *arguments)
+        os.close(writer)
+        expect_equal((status, said), (0, ""), arguments)
+
+
 if __name__ == "__main__":
     harness.main()

@@ -53,6 +53,14 @@ def check_function(function, mode):
            "a block died before all were born")
 
 
+def test_a_peak_that_was_looked_at_now_and_then_is_the_least():
+    for mode in ("counters", "large", "sampled", "all", "sites"):
+        trace = heap("malloc", 50, 98765, malloc=mode)[1]
+        said = harness.command("report", trace.path).stdout
+        expect_equal("  peak at least " in said, mode not in ("all", "sites"), mode + said)
+        expect("  peak " in said, mode, said)
+
+
 def test_malloc():
     check_function("malloc", "large")
     check_function("malloc", "all")

@@ -69,7 +69,8 @@ def test_planted_leak_is_named_with_file_and_line():
                  ("alloc_sites.c", line_of("make_block", "malloc(")))
     expect_equal(stack[1]["line"], line_of("keep_tensor", "make_block("))
     said = text(path)
-    expect(re.search(r"growth: \+9\d\d\.\d KiB a step, 1 place explains", said), said)
+    expect(re.search(r"growth: \+9\d\d\.\d KiB a step, 1 place explains 100 % of it",
+                     said), said)
     expect(f"alloc_sites.c:{stack[0]['line']}" in said, said)
 
 

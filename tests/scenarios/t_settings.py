@@ -117,6 +117,18 @@ def test_unknown_variable():
     one_line(run(malock="all"), "TRACEPROF_MALOCK", "TRACEPROF_MALLOC")
 
 
+def test_a_trigger_without_a_flight_recorder():
+    """Nothing would ever be written for it, and the whole run is recorded."""
+    line = "TRACEPROF_TRIGGER does nothing without TRACEPROF_FLIGHT"
+    for settings, is_said in (({"TRIGGER": "slow:1.5"}, True), ({"TRIGGER": "none"}, False),
+                              ({"TRIGGER": "signal", "FLIGHT": "off"}, True),
+                              ({"TRIGGER": "slow:1.5", "FLIGHT": "10s"}, False)):
+        done = traced("step_loop", 3, env={"TRACEPROF_" + key: value
+                                             for key, value in settings.items()},
+                      check=False)
+        expect_equal(line in done.stderr, is_said, f"{settings}: {done.stderr}")
+
+
 def test_bad_values():
     one_line(run(malloc="some"), "TRACEPROF_MALLOC", "some")
     one_line(run(buffer_mb="many"), "TRACEPROF_BUFFER_MB", "many")

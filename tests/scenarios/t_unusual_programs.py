@@ -412,5 +412,20 @@ def test_an_interpreter_counts_its_own_threads_alone():
             expect_equal(run.stdout, f"{counted} threads\n", flags)
 
 
+def test_a_team_that_its_program_bound_to_one_processor():
+    """Its threads wait for each other, whatever else the machine does: with as many
+    processors as it was started with the verdict would blame others."""
+    if len(os.sched_getaffinity(0)) < 2:
+        raise Skip("there is one processor")
+    for arguments in ([], ["binds"]):
+        run = same("binds_team", *arguments)
+        tail = run.trace.meta
+        expect_equal((tail["bound_cpus"], tail["bound_threads"]),
+                     (1 if arguments else tail["cpus"], 2), tail)
+        said = " ".join(harness.command("report", "--verdict", run.trace.path).stdout.split())
+        expect_equal("2 threads on 1 processor, to which the program bound them" in said,
+                     bool(arguments), said)
+
+
 if __name__ == "__main__":
     harness.main()

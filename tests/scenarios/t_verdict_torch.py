@@ -98,6 +98,34 @@ def test_a_function_that_is_compiled_again_and_again():
     expect("TORCH_LOGS=recompiles" in found["next"], found)
 
 
+def with_slow_steps(*others):
+    """Of 40 steps of 1 ms six that compile for 20 ms, more than they take else, and
+    `others` that sleep for 9 ms: the rules that find something, and their figures."""
+    events, start = [], 100000
+    for number in range(40):
+        more = 20000 if number in (3, 4, 11, 20, 26, 33) else 9000 if number in others else 0
+        events.append(slices(f"ProfilerStep#{number}", start, 1000 + more, "user_annotation"))
+        events.append(slices("aten::mm", start + 1, 900))
+        if more == 20000:
+            events += compiled("jax.jit: compile f, train.py(7)", start + 950, more)
+        start += 1000 + more
+    path = os.path.join(harness.folder(), "made_7.1.pt.trace.json")
+    with open(path, "w", encoding="utf-8") as file:
+        json.dump({"schemaVersion": 1, "traceEvents": events}, file)
+    (found,) = json.loads(command("report", "--json", path).stdout)
+    return {one["rule"]: one["figure"] for one in found["findings"]}
+
+
+def test_steps_that_are_slow_for_what_is_compiled_again_are_no_outliers():
+    """The cause and its line come first, not that some steps are slow; others are."""
+    found = with_slow_steps()
+    expect("compiled 6 times" in found.get("compiled-again", ""), found)
+    expect("outliers" not in found, found)
+    found = with_slow_steps(15, 29, 31)
+    expect("compiled 6 times" in found.get("compiled-again", ""), found)
+    expect("3 of 40 steps are slow, step 15 takes" in found.get("outliers", ""), found)
+
+
 def test_what_is_compiled_once_is_not_said():
     """Each step's own function or line, backward passes, which have no names, and
     those of versions that tell no function; and what takes next to nothing."""

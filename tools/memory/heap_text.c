@@ -276,8 +276,10 @@ static void print_growing(struct heap_view *view, size_t count, double sum,
 	table_print(print.table, out);
 }
 
-/* How many places explain most of it. */
-static size_t explain(struct heap_view *view, size_t count, double *sum)
+/* How many places explain most of it, and how many per cent: whole ones, so
+ * that 100 are all of it. */
+static size_t explain(struct heap_view *view, size_t count, double *sum,
+		      int *percent)
 {
 	double part = 0;
 	size_t needed = 0;
@@ -289,6 +291,7 @@ static size_t explain(struct heap_view *view, size_t count, double *sum)
 	while (needed < count && part < SHARE_OF_GROWTH * *sum)
 		part += (double)heap_rows_at(view->rows, needed++)
 				->cost[HEAP_COST_GROWTH];
+	*percent = needed < count ? (int)(part / *sum * 100) : 100;
 	return needed;
 }
 
@@ -325,6 +328,7 @@ static void print_growth(struct heap_view *view, uint32_t space, FILE *out)
 		heap_rows_sort(view->rows, space, HEAP_COST_GROWTH);
 	char left[80] = "";
 	size_t needed;
+	int percent;
 	double sum;
 
 	if (!growth.is_known) {
@@ -346,7 +350,7 @@ static void print_growth(struct heap_view *view, uint32_t space, FILE *out)
 				HEAP_SECONDS_MIN);
 		return;
 	}
-	needed = explain(view, count, &sum);
+	needed = explain(view, count, &sum, &percent);
 	if (!count) {
 		print_no_growth(view, space, out);
 		return;
@@ -354,11 +358,11 @@ static void print_growth(struct heap_view *view, uint32_t space, FILE *out)
 	if (view->account->points_are_steps)
 		snprintf(left, sizeof(left),
 			 " (the first %zu steps are left out)", warmup);
-	text_wrap_print(out, 2, "\ngrowth: +%s a %s, %zu %s %.0f %% of it%s\n",
+	text_wrap_print(out, 2, "\ngrowth: +%s a %s, %zu %s %d %% of it%s\n",
 			quantity_bytes(per_unit(view, sum)).text, unit(view),
 			needed,
 			needed == 1 ? "place explains" : "places explain",
-			SHARE_OF_GROWTH * 100, left);
+			percent, left);
 	print_growing(view, count, sum, out);
 }
 
@@ -605,13 +609,15 @@ static void print_all(const struct heap_log *log, FILE *out)
 			 "blocks of %s and more (TRACEPROF_MALLOC=sites has "
 			 "all)",
 			 quantity_bytes((double)log->large_bytes).text);
-	text_wrap_print(
-		out, 2,
-		"in all the program made %" PRId64
-		" allocations, had %s at most, and %s at the end; below, %s\n",
-		all->heap_calls + before,
-		quantity_bytes((double)all->heap_peak_bytes).text,
-		quantity_bytes((double)all->heap_live_bytes).text, below);
+	text_wrap_print(out, 2,
+			"in all the program made %" PRId64
+			" allocations, had %s%s at its peak, and %s at the "
+			"end; below, %s\n",
+			all->heap_calls + before,
+			all->heap_peak_is_least ? "at least " : "",
+			quantity_bytes((double)all->heap_peak_bytes).text,
+			quantity_bytes((double)all->heap_live_bytes).text,
+			below);
 }
 
 void heap_print_text(struct heap_view *view, FILE *out)

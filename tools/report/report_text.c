@@ -390,6 +390,16 @@ static void print_sampled(const struct report *report, FILE *out)
 	}
 }
 
+/* An event tells what other threads had sometime before or after it. */
+static int64_t highest_total(const struct report_memory *events,
+			     const struct trace_metadata *heap)
+{
+	return heap->heap_peak_bytes >= 0 &&
+			       heap->heap_peak_bytes < events->peak_bytes
+		       ? heap->heap_peak_bytes
+		       : events->peak_bytes;
+}
+
 static void print_heap(const struct report *report, FILE *out)
 {
 	const struct report_memory *events = &report->heap_events;
@@ -404,7 +414,7 @@ static void print_heap(const struct report *report, FILE *out)
 		text_wrap_print(
 			out, 2,
 			"\nHeap: %" PRId64 " allocation%s of %s %s, %" PRId64
-			" free%s,\n  peak %s, live at the end %s\n",
+			" free%s,\n  peak %s%s, live at the end %s\n",
 			calls, plural(calls),
 			quantity_bytes(
 				(double)heap->heap_bytes +
@@ -413,6 +423,7 @@ static void print_heap(const struct report *report, FILE *out)
 				.text,
 			knows_before ? "in all" : "while recorded", frees,
 			plural(frees),
+			heap->heap_peak_is_least ? "at least " : "",
 			quantity_bytes((double)heap->heap_peak_bytes).text,
 			quantity_bytes((double)heap->heap_live_bytes).text);
 	if (heap->heap_asked_bytes >= 0)
@@ -444,7 +455,8 @@ static void print_heap(const struct report *report, FILE *out)
 			quantity_bytes((double)events->alloc_bytes).text,
 			events->frees, plural(events->frees),
 			quantity_bytes((double)events->free_bytes).text,
-			quantity_bytes((double)events->peak_bytes).text);
+			quantity_bytes((double)highest_total(events, heap))
+				.text);
 	print_sampled(report, out);
 }
 

@@ -76,6 +76,8 @@ static const struct {
 	{"stacks.refused", FIELD(stacks_refused), ENTRY_INTEGER},
 	{"stacks.untaken", FIELD(stacks_untaken), ENTRY_INTEGER},
 	{"cpus", FIELD(cpus), ENTRY_INTEGER},
+	{"bound_cpus", FIELD(bound_cpus), ENTRY_INTEGER},
+	{"bound_threads", FIELD(bound_threads), ENTRY_INTEGER},
 	{"scheduled.ran_ns", FIELD(ran_ns), ENTRY_INTEGER},
 	{"scheduled.waited_ns", FIELD(unscheduled_ns), ENTRY_INTEGER},
 	{"scheduled.lived_ns", FIELD(lived_ns), ENTRY_INTEGER},
@@ -131,6 +133,7 @@ void trace_metadata_begin(struct trace_metadata *metadata)
 	metadata->is_by_hand = false;
 	metadata->is_cupti = false;
 	metadata->has_children = false;
+	metadata->heap_peak_is_least = false;
 	metadata->tasks = (struct trace_tasks){0};
 }
 
@@ -219,6 +222,13 @@ void trace_metadata_entry(struct trace_metadata *metadata,
 		metadata->is_cupti = !strcmp(entry->value.text, "cupti");
 	if (!strcmp(path, "options.CHILDREN"))
 		metadata->has_children = !strcmp(entry->value.text, "all");
+	if (!strcmp(path, "options.MALLOC"))
+		metadata->heap_peak_is_least |=
+			strcmp(entry->value.text, "all") &&
+			strcmp(entry->value.text, "sites");
+	/* Most small blocks made no event, to save time. */
+	if (!strcmp(path, "heap.thinned_mask"))
+		metadata->heap_peak_is_least = true;
 	if (!strcmp(path, "step.name") || !strcmp(path, "trigger"))
 		metadata->is_by_hand = true;
 	metadata->threads += !strncmp(path, "dropped_by_thread.", 18);

@@ -61,6 +61,7 @@ struct trace_metadata {
 	int64_t missed_calls; /* in signal handlers */
 	int64_t heap_calls, heap_frees, heap_bytes, heap_asked_bytes;
 	int64_t heap_live_bytes, heap_peak_bytes;
+	bool heap_peak_is_least; /* between events it was looked at alone */
 	int64_t heap_calls_before, heap_frees_before, heap_bytes_before;
 	int64_t heap_asked_before;
 	int64_t stacks_refused, stacks_untaken; /* events without a stack */
@@ -74,12 +75,13 @@ struct trace_metadata {
 	int64_t kernel_hz;	  /* of them it can send so many */
 	int64_t cut_stacks, timed_samples; /* deep ones; one in 16 */
 	int64_t steps_seen, first_step, missed_windows;
-	int64_t cpus;			  /* that the process may run on */
-	int64_t ran_ns, unscheduled_ns;	  /* of the program's first thread */
-	int64_t lived_ns;		  /* until these were counted */
-	int64_t processors_ns, others_ns; /* of all; what others had */
-	int64_t program_ns;		  /* what the program had */
-	int64_t cpu_limit_percent;	  /* by a cgroup, -1 none */
+	int64_t cpus;			   /* that the process may run on */
+	int64_t bound_cpus, bound_threads; /* that so many of it may, */
+	int64_t ran_ns, unscheduled_ns;	   /* of the program's first thread */
+	int64_t lived_ns;		   /* until these were counted */
+	int64_t processors_ns, others_ns;  /* of all; what others had */
+	int64_t program_ns;		   /* what the program had */
+	int64_t cpu_limit_percent;	   /* by a cgroup, -1 none */
 	struct trace_tasks tasks;
 	struct trace_sums window; /* of this file's window alone */
 	int64_t part;		  /* of a run's files, from the 2nd on */

@@ -13,7 +13,7 @@ enum {
 	EXIT_GOOD = 0,
 	EXIT_FOUND = 1,	     /* the command found a fault */
 	EXIT_USAGE = 2,	     /* unknown command, option or value */
-	EXIT_UNREADABLE = 3, /* an input cannot be read */
+	EXIT_UNREADABLE = 3, /* an input cannot be read, or output be written */
 };
 
 struct command {

@@ -189,6 +189,10 @@ uint32_t longest_wait(const struct verdict_facts *facts, double *most_ns);
 /* How long functions are compiled in all steps, by what frameworks tell. */
 double compiling_ns(const struct verdict_facts *facts);
 
+/* Of each step what compiled-again names, 0 where that finds nothing; to be
+ * freed. */
+int64_t *compiled_again_by_step(const struct verdict_facts *facts);
+
 /* Calls that wait for a GPU, results that are read included, a step. */
 double syncs_of(const struct verdict_facts *facts);
 

@@ -159,10 +159,13 @@ static int compare_periods(const void *left, const void *right)
 	return (a->start_ns > b->start_ns) - (a->start_ns < b->start_ns);
 }
 
-/* One may be part of another, or run beside it. */
-static int64_t covered_ns(struct compilations *all)
+/* One may be part of another, or run beside it.  In `steps`, if it isn't NULL,
+ * what of it began in each step. */
+static int64_t covered_ns(struct compilations *all, int64_t *steps)
 {
+	const struct split *split = &all->facts->split;
 	int64_t sum_ns = 0, end_ns = INT64_MIN;
+	size_t step = 0;
 
 	if (all->count)
 		qsort(all->periods, all->count, sizeof(*all->periods),
@@ -176,6 +179,11 @@ static int64_t covered_ns(struct compilations *all)
 			continue;
 		saturate_into(&sum_ns, one->end_ns - from_ns);
 		end_ns = one->end_ns;
+		while (steps && step + 1 < split->count &&
+		       split->steps[step + 1].start_ns <= one->start_ns)
+			step++;
+		if (steps)
+			saturate_into(&steps[step], one->end_ns - from_ns);
 	}
 	return sum_ns;
 }
@@ -270,10 +278,27 @@ double compiling_ns(const struct verdict_facts *facts)
 	double sum_ns;
 
 	each(&all, collect);
-	sum_ns = (double)covered_ns(&all);
+	sum_ns = (double)covered_ns(&all, NULL);
 	free(all.periods);
 	key_table_free(&all.functions);
 	return sum_ns;
+}
+
+/* Finds what is compiled again; true where it is worth saying. */
+static bool find_again(struct compilations *all, size_t *most,
+		       size_t *functions, double *saved_ns, int64_t *steps)
+{
+	int64_t times;
+
+	each(all, count);
+	*most = most_of(all, &times, functions);
+	if (!*functions)
+		return false;
+	each(all, collect);
+	/* Each has to be compiled once. */
+	*saved_ns = (double)covered_ns(all, steps) *
+		    (double)(times - (int64_t)*functions) / (double)times;
+	return is_worth_of_all(all->facts, *saved_ns);
 }
 
 bool rule_compiled_again(const struct verdict_facts *facts,
@@ -285,24 +310,32 @@ bool rule_compiled_again(const struct verdict_facts *facts,
 		.least = COMPILED_MIN,
 	};
 	size_t functions, most;
-	int64_t times;
+	const bool is_found =
+		find_again(&all, &most, &functions, &finding->saved_ns, NULL);
 
-	each(&all, count);
-	most = most_of(&all, &times, &functions);
-	if (functions) {
-		each(&all, collect);
-		/* Each has to be compiled once. */
-		finding->saved_ns = (double)covered_ns(&all) *
-				    (double)(times - (int64_t)functions) /
-				    (double)times;
-	}
-	if (functions && is_worth_of_all(facts, finding->saved_ns))
+	if (is_found)
 		tell(&all, most, functions, finding);
-	else
-		functions = 0;
 	free(all.periods);
 	key_table_free(&all.functions);
-	return functions > 0;
+	return is_found;
+}
+
+int64_t *compiled_again_by_step(const struct verdict_facts *facts)
+{
+	struct compilations all = {
+		.facts = facts,
+		.functions.row_bytes = sizeof(struct compiled),
+		.least = COMPILED_MIN,
+	};
+	int64_t *steps = memory_zeroed(facts->split.count + 1, sizeof(*steps));
+	size_t functions, most;
+	double saved_ns;
+
+	if (!find_again(&all, &most, &functions, &saved_ns, steps))
+		memset(steps, 0, facts->split.count * sizeof(*steps));
+	free(all.periods);
+	key_table_free(&all.functions);
+	return steps;
 }
 
 /* What a short run does before it works. */
@@ -323,7 +356,7 @@ bool rule_compiling(const struct verdict_facts *facts, struct finding *finding)
 	most = most_of(&all, &times, &functions);
 	if (functions) {
 		each(&all, collect);
-		finding->saved_ns = (double)covered_ns(&all);
+		finding->saved_ns = (double)covered_ns(&all, NULL);
 	}
 	if (functions && is_worth(facts, finding->saved_ns, COMPILING_MIN))
 		tell_once(&all, most, functions, finding);

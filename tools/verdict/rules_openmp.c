@@ -483,22 +483,35 @@ static void say_fewer(struct finding *finding, int64_t nested, int64_t team,
 		    cpus);
 }
 
+/* The program itself left its threads fewer processors than it had, all of
+ * them: so it is not the machine. */
+static bool are_bound(const struct trace_metadata *metadata, int64_t threads)
+{
+	return metadata->bound_cpus > 0 &&
+	       metadata->bound_cpus < trace_metadata_processors(metadata) &&
+	       metadata->bound_threads >= threads;
+}
+
 bool rule_oversubscribed(const struct verdict_facts *facts,
 			 struct finding *finding)
 {
 	const struct split *split = &facts->split;
-	const int64_t cpus = trace_metadata_processors(facts->metadata);
+	int64_t cpus = trace_metadata_processors(facts->metadata);
 	int64_t most_ns, threads = members_of(facts->timeline, &most_ns);
 	const int64_t team = facts->timeline->team_max;
 	const int64_t nested = nested_threads(facts);
 	const double omp = (double)split->ns[SHARE_OMP_WORK] +
 			   (double)split->ns[SHARE_OMP_WAIT] +
 			   (double)split->ns[SHARE_OMP_UNEVEN];
+	bool is_bound;
 
 	if (threads < team)
 		threads = team;
 	if (threads < nested)
 		threads = nested;
+	is_bound = are_bound(facts->metadata, threads);
+	if (is_bound)
+		cpus = facts->metadata->bound_cpus;
 	if (cpus <= 0 || threads <= cpus)
 		return false;
 	finding->saved_ns = omp * (1 - (double)cpus / (double)threads);
@@ -507,14 +520,22 @@ bool rule_oversubscribed(const struct verdict_facts *facts,
 	say(&finding->figure,
 	    "%" PRId64 " threads on %" PRId64 " processor%s%s", threads, cpus,
 	    cpus == 1 ? "" : "s",
-	    nested	   ? ": nested teams"
+	    is_bound	   ? ", to which the program bound them"
+	    : nested	   ? ": nested teams"
 	    : team <= cpus ? ": several pools or nested teams at once"
 			   : "");
 	say(&finding->threshold,
 	    "more threads than processors, and %.0f %% of "
 	    "the step",
 	    100 * SHARE_MIN);
-	say_fewer(finding, nested, team, cpus);
+	if (is_bound)
+		say(&finding->next,
+		    "look what binds them (sched_setaffinity(), OMP_PLACES, "
+		    "GOMP_CPU_AFFINITY, KMP_AFFINITY): there are %" PRId64
+		    " processors; or set OMP_NUM_THREADS=%" PRId64 ".",
+		    trace_metadata_processors(facts->metadata), cpus);
+	else
+		say_fewer(finding, nested, team, cpus);
 	say_place(facts, finding, split->steps[0].start_ns, TIMELINE_NONE,
 		  TIMELINE_NONE);
 	return true;

@@ -203,11 +203,47 @@ bool rule_nth_step(const struct verdict_facts *facts, struct finding *finding)
 	return true;
 }
 
+/* Steps that are slow for more than what is compiled again in them, which has a
+ * finding of its own with a cause and a line; what they take more, and the
+ * worst. */
+static size_t slow_steps(const struct verdict_facts *facts, double *more_ns,
+			 size_t *worst)
+{
+	const struct split *split = &facts->split;
+	int64_t *compiled = compiled_again_by_step(facts);
+	const double least = SLOW_STEP_MIN * split->median_ns;
+	double usual = 0, most_ns = 0;
+	size_t slow = 0, others = 0;
+
+	for (size_t at = 0; at < split->count; at++)
+		if ((double)split->steps[at].dur_ns < least) {
+			usual += (double)compiled[at];
+			others++;
+		}
+	usual = others ? usual / (double)others : 0;
+	for (size_t at = is_first(split); at < split->count; at++) {
+		const double again = (double)compiled[at] - usual;
+		const double dur_ns = (double)split->steps[at].dur_ns -
+				      (again > 0 ? again : 0);
+
+		if (dur_ns < least)
+			continue;
+		*more_ns += dur_ns - split->median_ns;
+		slow++;
+		if (dur_ns <= most_ns)
+			continue;
+		most_ns = dur_ns;
+		*worst = at;
+	}
+	free(compiled);
+	return slow;
+}
+
 bool rule_outliers(const struct verdict_facts *facts, struct finding *finding)
 {
 	const struct split *split = &facts->split;
 	struct finding nth = {0};
-	size_t worst = 0, slow = 0;
+	size_t worst = 0, slow;
 	const bool is_nth = rule_nth_step(facts, &nth);
 	char other[OTHER_BYTES];
 
@@ -217,16 +253,7 @@ bool rule_outliers(const struct verdict_facts *facts, struct finding *finding)
 	free(nth.next);
 	if (split->count < STEPS_MIN || is_nth)
 		return false;
-	for (size_t at = is_first(split); at < split->count; at++) {
-		if ((double)split->steps[at].dur_ns <
-		    SLOW_STEP_MIN * split->median_ns)
-			continue;
-		finding->saved_ns += excess_ns(split, at);
-		slow++;
-		if (slow == 1 ||
-		    split->steps[at].dur_ns > split->steps[worst].dur_ns)
-			worst = at;
-	}
+	slow = slow_steps(facts, &finding->saved_ns, &worst);
 	/* Of more the work varies. */
 	if (!slow || slow * OUTLIERS_OF > split->count ||
 	    !is_worth_of_all(facts, finding->saved_ns))

@@ -246,6 +246,13 @@ void draw_waits(struct writer_state *state)
 	}
 }
 
+void draw_settle(struct writer_state *state)
+{
+	draw_waits(state);
+	heap_counter_settle(state);
+	heap_sites_settle(state);
+}
+
 /* A consistent look at a slice that its thread may be closing. */
 static bool look_at_open(struct thread *thread, uint32_t at,
 			 struct open_slice *slice)

@@ -30,6 +30,9 @@ bool draw_late(struct writer_state *state, struct ring_reader *reader,
 /* Waits whose region has ended by now, after all readers were drained. */
 void draw_waits(struct writer_state *state);
 
+/* A slice of time was drained of all rings: these, and what is told by time. */
+void draw_settle(struct writer_state *state);
+
 /* The window has ended: what began in it and is still open, and what ended
  * later and lies after events of the next window. */
 void draw_open(struct writer_state *state);

@@ -11,7 +11,8 @@
 
 #include "writer/state/writer_state.h"
 
-/* A heap event was read: its thread's count becomes known. */
+/* A heap event was read: its thread's count becomes known.  The most that was
+ * live is known once a slice of time was drained of all rings. */
 void heap_counter_event(struct writer_state *state, struct ring_reader *reader,
 			const struct event *event);
 
@@ -22,6 +23,15 @@ void heap_counter_thread(struct writer_state *state,
 
 /* It belongs to the file: TRACEPROF_MALLOC=all draws the counter from here. */
 void heap_counter_draw(struct writer_state *state, uint64_t ts_ns);
+
+/* A slice of time was drained of all rings: its calls by time. */
+void heap_counter_settle(struct writer_state *state);
+
+/* Its memory is given back. */
+void heap_counter_stop(struct writer_state *state);
+
+/* Nothing can have been live between two events that they don't tell of. */
+bool heap_counter_is_exact(const struct writer_state *state);
 
 /* Live process, once a pass: looks at the counters. */
 void heap_counter_sample(struct writer_state *state);

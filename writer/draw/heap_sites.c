@@ -2,6 +2,7 @@
 /* heap_sites.c - the heap's sums by call stack; see heap_sites.h. */
 #include "writer/draw/heap_sites.h"
 
+#include "writer/draw/by_time.h"
 #include "writer/events/site_json.h"
 #include "writer/gpu/gpu_known.h"
 #include <errno.h>
@@ -23,11 +24,6 @@ struct call {
 	uint32_t is_free : 1;
 };
 
-/* Calls of one ring that lie side by side. */
-struct calls_run {
-	size_t next, end;
-};
-
 struct site {
 	uint32_t stack;
 	bool is_changed;
@@ -46,8 +42,9 @@ struct block {
 };
 
 struct heap_sites {
-	struct array calls, runs, blocks, list;
-	size_t call_count, run_count, block_count, site_count;
+	struct by_time calls;
+	struct array blocks, list;
+	size_t block_count, site_count;
 	size_t slots;		 /* of blocks, a power of two */
 	struct hash_index index; /* struct site, by stack */
 	struct heap_sums all;	 /* since its last line */
@@ -402,25 +399,11 @@ static void account(struct writer_state *state, const struct call *call)
 static bool add(struct writer_state *state, const struct call *call)
 {
 	struct heap_sites *sites = sites_of(state);
-	struct call *calls;
-	struct calls_run *runs;
+	const struct call *last =
+		sites ? by_time_last(&sites->calls, sizeof(*call)) : NULL;
 
-	if (!sites ||
-	    array_reserve(&sites->calls,
-			  (sites->call_count + 1) * sizeof(*calls)) ||
-	    array_reserve(&sites->runs, (sites->run_count + 1) * sizeof(*runs)))
-		return false;
-	calls = sites->calls.base;
-	runs = sites->runs.base;
-	calls[sites->call_count++] = *call;
-	if (sites->run_count && sites->call_count > 1 &&
-	    calls[sites->call_count - 2].reader == call->reader) {
-		runs[sites->run_count - 1].end = sites->call_count;
-		return true;
-	}
-	runs[sites->run_count++] =
-		(struct calls_run){sites->call_count - 1, sites->call_count};
-	return true;
+	return sites && by_time_add(&sites->calls, call, sizeof(*call),
+				    last && last->reader == call->reader);
 }
 
 bool heap_sites_take(struct writer_state *state, struct ring_reader *reader,
@@ -457,39 +440,20 @@ static bool may_be_gpus(const struct writer_state *state)
 	return reader;
 }
 
+static void account_next(void *state, void *call, void *next)
+{
+	(void)next;
+	account(state, call);
+}
+
 void heap_sites_settle(struct writer_state *state)
 {
 	struct heap_sites *sites = state->heap_sites;
-	const struct call *calls = sites ? sites->calls.base : NULL;
-	struct calls_run *runs = sites ? sites->runs.base : NULL;
 
-	if (sites)
-		sites->is_timed = may_be_gpus(state);
-	while (sites && sites->run_count) {
-		struct calls_run *first = &runs[0];
-		uint64_t until = UINT64_MAX;
-
-		/* The run that goes on, and how far before another does. */
-		for (size_t i = 1; i < sites->run_count; i++) {
-			const uint64_t now = calls[runs[i].next].ticks;
-
-			if (now < calls[first->next].ticks) {
-				until = min_u64(until,
-						calls[first->next].ticks);
-				first = &runs[i];
-			} else {
-				until = min_u64(until, now);
-			}
-		}
-		do {
-			account(state, &calls[first->next++]);
-		} while (first->next < first->end &&
-			 calls[first->next].ticks <= until);
-		if (first->next == first->end)
-			*first = runs[--sites->run_count];
-	}
-	if (sites)
-		sites->call_count = 0;
+	if (!sites)
+		return;
+	sites->is_timed = may_be_gpus(state);
+	by_time_settle(&sites->calls, sizeof(struct call), account_next, state);
 }
 
 void heap_sites_flush(struct writer_state *state)
@@ -549,8 +513,7 @@ void heap_sites_end(struct writer_state *state)
 
 	if (!sites)
 		return;
-	array_free(&sites->calls);
-	array_free(&sites->runs);
+	by_time_free(&sites->calls);
 	array_free(&sites->blocks);
 	array_free(&sites->list);
 	hash_index_free(&sites->index);

@@ -85,6 +85,7 @@ static struct ring_reader *make_reader(struct writer_state *state,
 	reader->lanes_named = UINT32_C(1) << LANE_MAIN;
 	reader->loss_drawn = progress->loss_drawn;
 	reader->heap_live = progress->heap_live;
+	reader->heap_known = progress->heap_live;
 	reader->marks_taken = progress->marks_taken;
 	memcpy(reader->heap_taken, progress->heap_taken,
 	       sizeof(reader->heap_taken));

@@ -77,6 +77,8 @@ struct ring_reader {
 	struct pending_wait pending; /* a wait whose end isn't known yet */
 	uint64_t loss_drawn;
 	int64_t heap_live;
+	int64_t heap_known; /* the same, as far as calls are settled by time, */
+	int64_t heap_least; /* and the least until its next one */
 	uint64_t marks_taken;	/* of calls that were thinned */
 	uint32_t marks_seen;	/* by the search for the step, modulo 2^32 */
 	uint64_t heap_taken[2]; /* of those of the heap */
@@ -114,12 +116,16 @@ struct writer_counts {
 	uint64_t teams; /* of the regions, with more members than one */
 };
 
+struct by_time;
+
 struct heap_totals {
 	int64_t live; /* base and the last known live bytes of each thread */
 	int64_t peak;
 	int64_t sampled; /* last value that was drawn */
 	uint64_t sampled_ns;
 	bool any_sample;
+	struct by_time *steps; /* calls of the slice that is drained */
+	bool is_in_parts;      /* ... which has more than these */
 };
 
 struct writer_state {
@@ -178,6 +184,7 @@ struct writer_state {
 
 	/* The account. */
 	struct writer_counts counts;
+	struct bound *bound; /* NULL until a tail was written */
 	struct heap_totals heap;
 	uint64_t passes;
 

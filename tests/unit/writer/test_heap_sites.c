@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_heap_sites.c - the heap's account by call stack. */
+/* test_heap_sites.c - the heap's account by call stack, and its peak. */
 #include "tests/unit/sample_session.h"
 #include "writer/pass.h"
 
@@ -13,16 +13,21 @@ struct heap {
 	struct thread *one, *two;
 };
 
-static void begin(struct heap *heap)
+static void begin_in(struct heap *heap, unsigned int mode)
 {
 	sample_begin(&heap->sample);
-	heap->sample.options.malloc = MALLOC_SITES;
+	heap->sample.options.malloc = mode;
 	sample_session(&heap->sample);
 	sample_window(&heap->sample, 0);
 	heap->one = sample_thread(&heap->sample, 100);
 	heap->two = sample_thread(&heap->sample, 101);
 	assert_int_equal(pass_start(&heap->state, heap->sample.session, true),
 			 0);
+}
+
+static void begin(struct heap *heap)
+{
+	begin_in(heap, MALLOC_SITES);
 }
 
 static void push_spare(struct heap *heap, struct thread *thread,
@@ -44,7 +49,7 @@ static void push(struct heap *heap, struct thread *thread, unsigned int kind,
 	push_spare(heap, thread, kind, ticks, address, bytes, 0);
 }
 
-static const char *end(struct heap *heap)
+static const char *end_any(struct heap *heap)
 {
 	const char *text;
 
@@ -53,6 +58,13 @@ static const char *end(struct heap *heap)
 	pass_end(&heap->state);
 	text = sample_text(&heap->sample);
 	sample_assert_json(text);
+	return text;
+}
+
+static const char *end(struct heap *heap)
+{
+	const char *text = end_any(heap);
+
 	assert_int_equal(sample_count(text, "\"name\":\"[memory]\""), 0);
 	return text;
 }
@@ -174,6 +186,87 @@ static void lines_come_by_the_time_of_the_steps(void **state)
 	sample_end(&heap.sample);
 }
 
+/* A call at `ticks`, after which its thread has `live` bytes. */
+static void has(struct heap *heap, struct thread *thread, uint64_t ticks,
+		int64_t live)
+{
+	const int64_t before = (int64_t)thread->ring.heap_alloc_bytes -
+			       (int64_t)thread->ring.heap_free_bytes;
+	const int64_t bytes = live - before;
+
+	sample_push(
+		&heap->sample, thread,
+		(struct event){
+			.kind = bytes < 0 ? EVENT_HEAP_FREE : EVENT_HEAP_ALLOC,
+			.start_ticks = ticks,
+			.end_ticks = ticks,
+			.heap = {.address = 4096 + 64 * ticks,
+				 .size_bytes =
+					 (uint64_t)(bytes < 0 ? -bytes : bytes),
+				 .thread_live = live}});
+	if (bytes < 0)
+		thread->ring.heap_free_bytes += (uint64_t)-bytes;
+	else
+		thread->ring.heap_alloc_bytes += (uint64_t)bytes;
+}
+
+static const unsigned int modes[] = {MALLOC_ALL, MALLOC_LARGE, MALLOC_SITES,
+				     MALLOC_SAMPLED};
+
+/* Whichever ring is drained first. */
+static void expect_peak(bool swaps, const int64_t (*calls)[3], size_t count,
+			unsigned long peak)
+{
+	for (size_t mode = 0; mode < sizeof(modes) / sizeof(*modes); mode++) {
+		struct heap heap;
+
+		begin_in(&heap, modes[mode]);
+		for (size_t i = 0; i < count; i++)
+			has(&heap,
+			    (calls[i][0] == 1) != swaps ? heap.one : heap.two,
+			    (uint64_t)calls[i][1], calls[i][2]);
+		assert_int_equal(sample_number(end_any(&heap), "peak_bytes"),
+				 peak);
+		sample_end(&heap.sample);
+	}
+}
+
+/* One gave its block back before the other had one: the rings are drained one
+ * after the other, and still both are never live at once. */
+static void a_peak_adds_nothing_that_was_never_live_at_once(void **state)
+{
+	const int64_t calls[][3] = {{1, 200, 100}, {1, 300, 0}, {2, 400, 90}};
+
+	(void)state;
+	expect_peak(false, calls, 3, 100);
+	expect_peak(true, calls, 3, 100);
+}
+
+static void a_peak_is_that_of_all_threads_together(void **state)
+{
+	const int64_t calls[][3] = {
+		{1, 200, 100}, {2, 300, 90}, {2, 400, 0}, {1, 500, 0}};
+
+	(void)state;
+	expect_peak(false, calls, 4, 190);
+	expect_peak(true, calls, 4, 190);
+}
+
+/* Small blocks make no event: when they went nobody knows. */
+static void between_two_events_a_thread_has_the_less_of_both(void **state)
+{
+	struct heap heap;
+
+	(void)state;
+	begin_in(&heap, MALLOC_LARGE);
+	has(&heap, heap.two, 100, 300);
+	has(&heap, heap.one, 500, 280);
+	heap.two->ring.heap_free_bytes += 260; /* small ones, sometime */
+	has(&heap, heap.two, 900, 30);
+	assert_int_equal(sample_number(end_any(&heap), "peak_bytes"), 320);
+	sample_end(&heap.sample);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -183,6 +276,11 @@ int main(void)
 		cmocka_unit_test(a_free_of_an_unknown_block_is_said),
 		cmocka_unit_test(what_was_asked_for_has_its_own_peak),
 		cmocka_unit_test(lines_come_by_the_time_of_the_steps),
+		cmocka_unit_test(
+			a_peak_adds_nothing_that_was_never_live_at_once),
+		cmocka_unit_test(a_peak_is_that_of_all_threads_together),
+		cmocka_unit_test(
+			between_two_events_a_thread_has_the_less_of_both),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
