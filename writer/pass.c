@@ -200,20 +200,13 @@ static uint64_t scan_slice(struct writer_state *state, uint64_t until_ticks)
 	return until_ticks;
 }
 
-static void count_retired(struct writer_state *state)
-{
-	state->retired = state->retired_kept = 0;
-	for (struct ring_reader *t = state->readers; t; t = t->older) {
-		/* What a history holds back is not given back yet. */
-		state->retired +=
-			load_relaxed(&t->thread->state) == THREAD_RETIRED &&
-			(!state->history || !t->limit ||
-			 drain_at(&t->drain) == t->limit);
-	}
-}
-
 static int look(struct writer_state *state)
 {
+	/* Before a ring's end is looked at: what it lacks ended later, and so
+	 * did what came of that on other threads. */
+	state->looked_ticks = state->is_live && !state->is_finishing
+				      ? clock_ticks()
+				      : UINT64_MAX - 1;
 	gpu_look(state);
 	for (struct ring_reader *t = state->readers; t; t = t->older)
 		t->first_limit = ring_published(&t->thread->ring);
@@ -221,7 +214,7 @@ static int look(struct writer_state *state)
 		return -ENOMEM;
 	for (struct ring_reader *t = state->readers; t; t = t->older)
 		t->limit = ring_published(&t->thread->ring);
-	count_retired(state);
+	writer_state_count_retired(state);
 	history_poll(state);
 	state->is_scanned = scans_all(state);
 	if (state->is_scanned)
@@ -379,9 +372,10 @@ static bool is_time_up(const struct writer_state *state)
 /* A large backlog is drained in slices of time over all rings, so that running
  * totals follow the order of events, and that a checkpoint between two slices
  * never parts a region's end from the shares of its team.  What ended at
- * `keep_ticks` or later stays. */
+ * `keep_ticks` or later stays, and what ended after the look. */
 static uint64_t drain_all(struct writer_state *state, uint64_t keep_ticks)
 {
+	const uint64_t keep = min_u64(keep_ticks, state->looked_ticks + 1);
 	uint64_t events = 0;
 	uint64_t oldest;
 
@@ -390,14 +384,13 @@ static uint64_t drain_all(struct writer_state *state, uint64_t keep_ticks)
 		t->is_deferred = false;
 		t->is_late = false;
 	}
-	while (!state->error && (oldest = oldest_end(state)) < keep_ticks) {
+	while (!state->error && (oldest = oldest_end(state)) < keep) {
 		const uint64_t slice = oldest < UINT64_MAX - state->slice_ticks
 					       ? oldest + state->slice_ticks
 					       : UINT64_MAX;
 		const uint64_t until = scan_slice(
-			state, keep_ticks == UINT64_MAX
-				       ? slice
-				       : min_u64(slice, keep_ticks - 1));
+			state,
+			keep == UINT64_MAX ? slice : min_u64(slice, keep - 1));
 		uint64_t drained = 0;
 
 		for (struct ring_reader *t = state->readers; t; t = t->older) {
@@ -569,7 +562,7 @@ static uint64_t defer(struct writer_state *state)
 	}
 	if (writer_state_find_readers(state))
 		return 0;
-	count_retired(state);
+	writer_state_count_retired(state);
 	late_begin(state);
 	pack_rings(state);
 	if (checkpoint_is_due(state))

@@ -29,7 +29,7 @@ static inline struct thread *gpu_begin_ago(struct sample *sample,
 
 	sample_begin(sample);
 	sample_session(sample);
-	sample->zero -= seconds(sample, ago);
+	sample->zero = clock_ticks() - seconds(sample, ago);
 	sample->session->head->gpu.source = GPU_SOURCE_CUPTI;
 	sample->session->head->gpu.is_live = 1;
 	sample_window(sample, 0);

@@ -115,6 +115,18 @@ int writer_state_find_readers(struct writer_state *state)
 	return 0;
 }
 
+void writer_state_count_retired(struct writer_state *state)
+{
+	state->retired = state->retired_kept = 0;
+	for (struct ring_reader *t = state->readers; t; t = t->older) {
+		/* What a history holds back is not given back yet. */
+		state->retired +=
+			load_relaxed(&t->thread->state) == THREAD_RETIRED &&
+			(!state->history || !t->limit ||
+			 drain_at(&t->drain) == t->limit);
+	}
+}
+
 static struct window *window_at(const struct writer_state *state,
 				uint64_t index)
 {

@@ -144,11 +144,12 @@ struct writer_state {
 	struct arena arena;	/* of readers, and of the parts below */
 
 	/* The rings. */
-	struct ring_reader *readers;	/* newest first */
-	unsigned int retired;		/* threads over, as of the last look, */
-	unsigned int retired_kept;	/* ... and what a checkpoint since then
+	struct ring_reader *readers; /* newest first */
+	uint64_t looked_ticks;	     /* of the last look, if the program runs */
+	unsigned int retired;	     /* threads over, as of the last look, */
+	unsigned int retired_kept;   /* ... and what a checkpoint since then
 				      couldn't give back yet */
-	struct drain_spent spent;	/* chunks that go back to the pool */
+	struct drain_spent spent;    /* chunks that go back to the pool */
 	struct chunk_prefault prefault; /* of chunks, where it is live */
 	struct spool spool;		/* the rings' part on disk */
 	uint64_t packed_chunks;		/* of theirs that are packed */
@@ -220,6 +221,9 @@ void writer_state_end(struct writer_state *state);
 
 /* Finds the thread records that came since the last call. */
 int writer_state_find_readers(struct writer_state *state);
+
+/* Counts the threads that are over, but for those whose records are kept. */
+void writer_state_count_retired(struct writer_state *state);
 
 /* The window that is written now, NULL none; looks for new ones. */
 struct window *writer_state_window(struct writer_state *state);
