@@ -106,7 +106,8 @@ enum event_flag {
 	X(TASKWAIT,       "taskwait")					\
 	X(TASKGROUP,      "taskgroup")					\
 	X(TASKLOOP,       "taskloop")					\
-	X(SINGLE,         "single")
+	X(SINGLE,         "single")					\
+	X(LOCK,           "lock")
 /* clang-format on */
 
 enum omp_sync {

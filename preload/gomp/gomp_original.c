@@ -134,9 +134,18 @@ static bool is_asked(const char *name)
 	       !strcmp(name, "GOMP_loop_end_nowait");
 }
 
+static bool is_lock_call(const char *name)
+{
+	return !strncmp(name, "omp_init_lock", 13) ||
+	       !strncmp(name, "omp_unset_lock", 14) ||
+	       !strncmp(name, "omp_test_lock", 13) ||
+	       !strncmp(name, "omp_destroy_lock", 16);
+}
+
 /* An address in the library that the file is bound to, 0 where no such call is
  * bound yet. */
-static uintptr_t bound_address(const struct file *file)
+static uintptr_t bound_address(const struct file *file,
+			       bool (*is_wanted)(const char *name))
 {
 	struct file_tables tables;
 
@@ -152,8 +161,8 @@ static uintptr_t bound_address(const struct file *file)
 			uintptr_t target;
 
 			if (!symbol ||
-			    !is_asked(tables.strings +
-				      tables.symbols[symbol].st_name))
+			    !is_wanted(tables.strings +
+				       tables.symbols[symbol].st_name))
 				continue;
 			target = *(const uintptr_t *)(file->base +
 						      entry[j].r_offset);
@@ -190,6 +199,18 @@ static void *look_up(void *handle, const char *name)
 	void *found = dlsym(handle, name);
 
 	return gomp_is_ours((uintptr_t)found) ? NULL : found;
+}
+
+static void locks_look_up(void *handle, bool foreign, struct gomp_locks *locks)
+{
+	*(void **)&locks->set[GOMP_LOCK_C] = look_up(handle, "omp_set_lock");
+	*(void **)&locks->test[GOMP_LOCK_C] = look_up(handle, "omp_test_lock");
+	*(void **)&locks->set[GOMP_LOCK_FORTRAN] =
+		look_up(handle, "omp_set_lock_");
+	*(void **)&locks->test[GOMP_LOCK_FORTRAN] =
+		look_up(handle, "omp_test_lock_");
+	locks->foreign = foreign || !locks->test[GOMP_LOCK_C] ||
+			 !locks->test[GOMP_LOCK_FORTRAN];
 }
 
 static struct gomp_library *library_known(uintptr_t base)
@@ -231,6 +252,7 @@ static struct gomp_library *library_make(const struct file *file)
 #undef X
 	/* libomp and libiomp5, under whatever file name. */
 	library->foreign = look_up(handle, "__kmpc_fork_call") != NULL;
+	locks_look_up(handle, library->foreign, &library->locks);
 	handle_close(handle);
 	if (!library->parallel || !library->barrier)
 		return NULL;
@@ -254,7 +276,8 @@ static struct gomp_library *library_at(uintptr_t address)
 
 static struct gomp_library *library_of_file(const struct file *file)
 {
-	struct gomp_library *library = library_at(bound_address(file));
+	struct gomp_library *library =
+		library_at(bound_address(file, is_asked));
 	void *handle;
 	void *found;
 
@@ -347,6 +370,107 @@ COLD struct gomp_object *gomp_object_of(uintptr_t address)
 		loader_leave();
 	quiet_end(&quiet);
 	return object;
+}
+
+/* --- locks ---------------------------------------------------------------- */
+
+/* Of runtimes that have no other call of ours. */
+#define OTHERS_MAX 16u
+static struct gomp_locks others[OTHERS_MAX];
+static _Atomic uint32_t other_count;
+
+/* Every file that is loaded, by its path. */
+struct paths {
+	const char *path[OBJECTS_MAX];
+	uint32_t count;
+};
+
+static int path_add(struct dl_phdr_info *info, size_t bytes, void *arg)
+{
+	struct paths *paths = arg;
+
+	(void)bytes;
+	if (paths->count < OBJECTS_MAX)
+		paths->path[paths->count++] = info->dlpi_name;
+	return 0;
+}
+
+static uintptr_t lock_in(const char *path)
+{
+	void *handle = handle_open(path);
+	void *found = handle ? look_up(handle, "omp_set_lock") : NULL;
+
+	handle_close(handle);
+	return (uintptr_t)found;
+}
+
+/* Whoever calls it has it from somewhere: it may be a file that has been left
+ * by a jump. */
+static uintptr_t lock_anywhere(void)
+{
+	static struct paths paths;
+	uintptr_t found = 0;
+
+	paths.count = 0;
+	dl_iterate_phdr(path_add, &paths);
+	for (uint32_t i = 0; i < paths.count && !found; i++)
+		found = lock_in(paths.path[i]);
+	return found;
+}
+
+static const struct gomp_locks *locks_make(uintptr_t address)
+{
+	const struct gomp_library *library = library_at(address);
+	struct file file;
+	uint32_t index;
+	void *handle;
+
+	if (library && library->locks.set[GOMP_LOCK_C])
+		return &library->locks;
+	if (!address || !file_find(&file, address) ||
+	    load_relaxed(&other_count) >= OTHERS_MAX)
+		return NULL;
+	index = add_relaxed(&other_count, 1);
+	handle = index < OTHERS_MAX ? handle_open(file.path) : NULL;
+	if (!handle)
+		return NULL;
+	locks_look_up(handle, true, &others[index]);
+	handle_close(handle);
+	return others[index].set[GOMP_LOCK_C] ? &others[index] : NULL;
+}
+
+static void lock_of_nobody(void *lock)
+{
+	(void)lock;
+}
+
+COLD const struct gomp_locks *gomp_locks_find(struct gomp_object *object)
+{
+	static const struct gomp_locks none = {
+		.set = {lock_of_nobody, lock_of_nobody}, .foreign = true};
+	const struct quiet quiet = quiet_begin();
+	const bool keeps_forks_out = loader_enter();
+	const struct gomp_locks *locks;
+	struct file file = {0};
+	uintptr_t address;
+
+	if (object != &gomp_nowhere)
+		file_find(&file, object->start);
+	address = bound_address(&file, is_lock_call);
+	if (!address)
+		address = (uintptr_t)look_up(RTLD_NEXT, "omp_set_lock");
+	if (!address)
+		address = lock_in(file.path);
+	if (!address)
+		address = lock_anywhere();
+	locks = locks_make(address);
+	if (locks)
+		/* RELEASE pairs with ACQUIRE in gomp_locks(). */
+		store_release(&object->locks, locks);
+	if (keeps_forks_out)
+		loader_leave();
+	quiet_end(&quiet);
+	return locks ? locks : &none;
 }
 
 /* --- files that go -------------------------------------------------------- */

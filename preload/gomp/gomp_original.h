@@ -28,8 +28,9 @@ struct gomp_object {
 	uintptr_t start, end; /* of all its segments */
 	uintptr_t base;	      /* address minus ELF virtual address */
 	const char *path;     /* the loader's; valid while it is loaded */
-	struct gomp_library *library;	   /* NULL: it has none */
-	_Atomic(struct symbols *) symbols; /* NULL not yet opened */
+	struct gomp_library *library;		/* NULL: it has none */
+	const struct gomp_locks *_Atomic locks; /* NULL not yet asked */
+	_Atomic(struct symbols *) symbols;	/* NULL not yet opened */
 	_Atomic bool is_known;
 	_Atomic bool is_gone;
 };
@@ -42,6 +43,18 @@ extern struct gomp_object gomp_nowhere;
 /* The library for a caller that tells nothing: the global scope's, else the
  * only one there is, else a team of one. */
 struct gomp_library *gomp_library_any(void);
+
+/* The locks that a file's calls mean, found in the same way: by those that are
+ * bound already, since each lock was made by such a call.  Cold. */
+const struct gomp_locks *gomp_locks_find(struct gomp_object *object);
+
+static inline const struct gomp_locks *gomp_locks(struct gomp_object *object)
+{
+	/* ACQUIRE pairs with RELEASE in gomp_locks_find(). */
+	const struct gomp_locks *locks = load_acquire(&object->locks);
+
+	return likely(locks) ? locks : gomp_locks_find(object);
+}
 
 /* The linker's: where our own file begins and ends in memory. */
 extern const char __ehdr_start[] __attribute__((visibility("hidden")));

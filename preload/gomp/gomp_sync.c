@@ -173,11 +173,9 @@ static bool wait_thinned(struct thread *thread, struct thin_site *thin,
 	return answer;
 }
 
-static bool wait_in(size_t at, const void *caller, enum omp_sync sync,
-		    void *argument)
+static bool wait_for(const struct gomp_site *site, const void *caller,
+		     enum omp_sync sync, plain_call *original, void *argument)
 {
-	const struct gomp_site *site = gomp_site(caller, NULL);
-	plain_call *original;
 	struct thin_frame around;
 	struct gomp_slice wait;
 	struct thread *thread;
@@ -187,17 +185,23 @@ static bool wait_in(size_t at, const void *caller, enum omp_sync sync,
 
 	thread = thread_thins(site, sync, &thin);
 	if (unlikely(thread))
-		return wait_thinned(thread, thin, caller,
-				    gomp_original(site, at), argument, &end);
-	if (likely(!wait_begin(&wait, site, caller, sync))) {
-		original = gomp_original(site, at);
+		return wait_thinned(thread, thin, caller, original, argument,
+				    &end);
+	if (likely(!wait_begin(&wait, site, caller, sync)))
 		return original(argument);
-	}
-	original = gomp_original(site, at);
 	thin_enter(wait.thread, &around);
 	answer = original(argument);
 	gomp_wait_close(&wait, &around, clock_ticks());
 	return answer;
+}
+
+static bool wait_in(size_t at, const void *caller, enum omp_sync sync,
+		    void *argument)
+{
+	const struct gomp_site *site = gomp_site(caller, NULL);
+	plain_call *original = gomp_original(site, at);
+
+	return wait_for(site, caller, sync, original, argument);
 }
 
 static void acquire_in(size_t at, const void *caller, enum omp_sync sync,
@@ -398,4 +402,31 @@ EXPORT void GOMP_taskgroup_end(void)
 	gomp_wait_close(&wait, &around, end);
 	if (release(&held, OMP_SYNC_TASKGROUP))
 		gomp_held_close(&held, end);
+}
+
+/* --- locks of the program's own ------------------------------------------- */
+
+/* One that is free is taken as ever.  How long it is held is no slice: locks
+ * need not nest. */
+static inline void set_lock(void *lock, const void *caller,
+			    unsigned int language)
+{
+	const struct gomp_site *site = gomp_site(caller, NULL);
+	const struct gomp_locks *locks = gomp_locks(site->object);
+	plain_call *set = (plain_call *)(void *)locks->set[language];
+
+	if (likely(!gomp_is_recording()) || locks->foreign)
+		locks->set[language](lock);
+	else if (!locks->test[language](lock))
+		wait_for(site, caller, OMP_SYNC_LOCK, set, lock);
+}
+
+EXPORT void omp_set_lock(void *lock)
+{
+	set_lock(lock, __builtin_return_address(0), GOMP_LOCK_C);
+}
+
+EXPORT void omp_set_lock_(void *lock)
+{
+	set_lock(lock, __builtin_return_address(0), GOMP_LOCK_FORTRAN);
 }

@@ -154,13 +154,23 @@ typedef void gomp_copy(void *to, void *from);
 	X(int, omp_get_team_num, nothing, (void), NONE)
 /* clang-format on */
 
+/* The program's own locks, in C and in Fortran. */
+enum { GOMP_LOCK_C, GOMP_LOCK_FORTRAN, GOMP_LOCK_LANGUAGES };
+
+struct gomp_locks {
+	void (*set[GOMP_LOCK_LANGUAGES])(void *lock);
+	int (*test[GOMP_LOCK_LANGUAGES])(void *lock);
+	bool foreign; /* of another runtime, which tells itself or not at all */
+};
+
 /* One libgomp of the process: complete, never changed once published. */
 struct gomp_library {
 #define X(returns, name, alone, parameters, says) returns(*name) parameters;
 	GOMP_WRAPPED(X)
 	GOMP_ASKED(X)
 #undef X
-	uintptr_t base;	      /* load address of the file */
+	struct gomp_locks locks; /* set[] is NULL where it has none */
+	uintptr_t base;		 /* load address of the file */
 	bool foreign;	      /* libomp behind libgomp's names: not recorded */
 	_Atomic bool is_gone; /* unloaded */
 };
@@ -169,5 +179,8 @@ struct gomp_library {
 	returns GOMP_##name parameters;
 GOMP_WRAPPED(X)
 #undef X
+
+void omp_set_lock(void *lock);
+void omp_set_lock_(void *lock);
 
 #endif

@@ -115,13 +115,14 @@ void ompt_sync_region_wait(int kind, int endpoint, union ompt_word *parallel,
 
 /* --- critical sections, atomics, turns ------------------------------------ */
 
-/* Locks are the program's own business. */
 static enum omp_sync mutex_word(int kind)
 {
 	switch (kind) {
 	case OMPT_MUTEX_CRITICAL: return OMP_SYNC_CRITICAL;
 	case OMPT_MUTEX_ATOMIC: return OMP_SYNC_ATOMIC;
 	case OMPT_MUTEX_ORDERED: return OMP_SYNC_ORDERED;
+	case OMPT_MUTEX_LOCK:
+	case OMPT_MUTEX_NEST_LOCK: return OMP_SYNC_LOCK;
 	default: return OMP_SYNC_COUNT;
 	}
 }
@@ -149,7 +150,9 @@ void ompt_mutex_acquired(int kind, uint64_t lock, const void *code)
 		return;
 	now = clock_ticks();
 	ompt_close(EVENT_OMP_WAIT, ompt_word(word), now);
-	ompt_open_inside(EVENT_OMP_ACQUIRED, word, code, now);
+	/* Locks of the program's own need not nest. */
+	if (word != OMP_SYNC_LOCK)
+		ompt_open_inside(EVENT_OMP_ACQUIRED, word, code, now);
 }
 
 void ompt_mutex_released(int kind, uint64_t lock, const void *code)
@@ -158,7 +161,7 @@ void ompt_mutex_released(int kind, uint64_t lock, const void *code)
 
 	(void)lock;
 	(void)code;
-	if (word != OMP_SYNC_COUNT)
+	if (word != OMP_SYNC_COUNT && word != OMP_SYNC_LOCK)
 		ompt_close(EVENT_OMP_ACQUIRED, ompt_word(word), clock_ticks());
 }
 

@@ -71,8 +71,10 @@ static const char utilities[] = " "
 	;
 /* clang-format on */
 
-/* Not a literal, which the linker may join with one on another page. */
+/* Not literals, which the linker may join with some on another page. */
 static const char bin[] = "/bin/";
+/* Wherever it lies. */
+static const char own_command[] = " traceprof ";
 
 COLD const char *process_variable(char *const *environment, const char *name)
 {
@@ -159,7 +161,8 @@ COLD bool process_kind_names_tool(const char *path)
 	memcpy(wanted + 1, name, len);
 	wanted[1 + len] = ' ';
 	wanted[2 + len] = '\0';
-	return (is_installed(path) && strstr(builders, wanted)) ||
+	return !strcmp(wanted, own_command) ||
+	       (is_installed(path) && strstr(builders, wanted)) ||
 	       (is_system(path) && strstr(utilities, wanted));
 }
 

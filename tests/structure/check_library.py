@@ -20,7 +20,7 @@ EXPORTS = re.compile(
     r"malloc|calloc|realloc|reallocarray|free|cfree|free_sized"
     r"|free_aligned_sized|posix_memalign|aligned_alloc|memalign|valloc|pvalloc"
     r"|malloc_usable_size|mmap(64)?|munmap|mremap|s?brk"
-    r"|GOMP_\w+"
+    r"|GOMP_\w+|omp_set_lock_?"
     r"|_?fork|forkpty|vfork|_Fork|daemon|clone|syscall|prctl|capset|unshare|setns|close_range"
     r"|posix_spawnp?|system|popen"
     r"|exec[lv]p?e?|execvpe|fexecve|execveat|_exit|_Exit|exit|quick_exit|abort|kill|raise"
