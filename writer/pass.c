@@ -203,10 +203,12 @@ static uint64_t scan_slice(struct writer_state *state, uint64_t until_ticks)
 static int look(struct writer_state *state)
 {
 	/* Before a ring's end is looked at: what it lacks ended later, and so
-	 * did what came of that on other threads. */
-	state->looked_ticks = state->is_live && !state->is_finishing
-				      ? clock_ticks()
-				      : UINT64_MAX - 1;
+	 * did what came of that on other threads.  Not by a clock that went
+	 * back. */
+	state->looked_ticks = clock_ticks();
+	if (!state->is_live || state->is_finishing ||
+	    state->counts.last_ticks > state->looked_ticks)
+		state->looked_ticks = UINT64_MAX - 1;
 	gpu_look(state);
 	for (struct ring_reader *t = state->readers; t; t = t->older)
 		t->first_limit = ring_published(&t->thread->ring);

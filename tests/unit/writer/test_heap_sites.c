@@ -165,8 +165,14 @@ static void what_was_asked_for_has_its_own_peak(void **state)
 	sample_end(&heap.sample);
 }
 
-/* Later than any look but the last, which takes all. */
-#define LATER (SAMPLE_PAST * 1000)
+/* In some seconds from now: later than any look but the last, which takes all.
+ */
+static uint64_t later(const struct heap *heap, unsigned int seconds)
+{
+	return clock_ticks() - heap->sample.zero +
+	       seconds * clock_ticks_per_second(
+				 &heap->sample.session->head->clock);
+}
 
 /* One thread frees what another makes, twice the same block.  The writer has
  * looked at the second one's ring when that was still empty. */
@@ -174,19 +180,36 @@ static void what_ended_after_the_look_waits_for_the_next(void **state)
 {
 	struct heap heap;
 	const char *text;
+	uint64_t at;
 
 	(void)state;
 	begin(&heap);
+	at = later(&heap, 5);
 	push(&heap, heap.one, EVENT_HEAP_ALLOC, 1, 4096, 100);
-	push(&heap, heap.one, EVENT_HEAP_FREE, LATER, 8192, 100);
-	push(&heap, heap.one, EVENT_HEAP_FREE, LATER + 20, 8192, 100);
+	push(&heap, heap.one, EVENT_HEAP_FREE, at, 8192, 100);
+	push(&heap, heap.one, EVENT_HEAP_FREE, at + 20, 8192, 100);
 	pass_run(&heap.state);
-	push(&heap, heap.two, EVENT_HEAP_ALLOC, LATER - 10, 8192, 100);
-	push(&heap, heap.two, EVENT_HEAP_ALLOC, LATER + 10, 8192, 100);
+	push(&heap, heap.two, EVENT_HEAP_ALLOC, at - 10, 8192, 100);
+	push(&heap, heap.two, EVENT_HEAP_ALLOC, at + 10, 8192, 100);
 	pass_run(&heap.state);
-	text = end_at(&heap, 2 * LATER);
+	text = end_at(&heap, 2 * at);
 	assert_null(strstr(text, "unknown_frees"));
 	assert_non_null(strstr(text, "\"sums\":\"2 200 2 0 0 0 2 "));
+	sample_end(&heap.sample);
+}
+
+static void a_clock_that_went_back_holds_up_nothing(void **state)
+{
+	struct heap heap;
+
+	(void)state;
+	begin(&heap);
+	heap.state.counts.last_ticks = heap.sample.zero + later(&heap, 60);
+	push(&heap, heap.one, EVENT_HEAP_ALLOC, later(&heap, 30), 4096, 100);
+	pass_run(&heap.state);
+	assert_int_equal(ring_published(&heap.one->ring),
+			 drain_at(&heap.state.readers->older->drain));
+	end_at(&heap, later(&heap, 120));
 	sample_end(&heap.sample);
 }
 
@@ -303,6 +326,7 @@ int main(void)
 		cmocka_unit_test(rings_are_taken_by_time),
 		cmocka_unit_test(a_free_may_come_before_its_block),
 		cmocka_unit_test(what_ended_after_the_look_waits_for_the_next),
+		cmocka_unit_test(a_clock_that_went_back_holds_up_nothing),
 		cmocka_unit_test(a_free_may_come_after_the_next_block),
 		cmocka_unit_test(a_free_of_an_unknown_block_is_said),
 		cmocka_unit_test(what_was_asked_for_has_its_own_peak),
