@@ -169,8 +169,8 @@ struct gomp_library {
 	GOMP_WRAPPED(X)
 	GOMP_ASKED(X)
 #undef X
-	struct gomp_locks locks; /* set[] is NULL where it has none */
 	uintptr_t base;		 /* load address of the file */
+	struct gomp_locks locks; /* set[] is NULL where it has none */
 	bool foreign;	      /* libomp behind libgomp's names: not recorded */
 	_Atomic bool is_gone; /* unloaded */
 };
