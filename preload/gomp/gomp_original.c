@@ -377,22 +377,24 @@ COLD struct gomp_object *gomp_object_of(uintptr_t address)
 /* Of runtimes that have no other call of ours. */
 #define OTHERS_MAX 16u
 static struct gomp_locks others[OTHERS_MAX];
+static _Atomic bool other_is_known[OTHERS_MAX];
 static _Atomic uint32_t other_count;
 
-/* Every file that is loaded, by its path. */
-struct paths {
-	const char *path[OBJECTS_MAX];
-	uint32_t count;
+/* The path of one of the files that are loaded. */
+struct nth_path {
+	const char *path; /* NULL: there are not so many */
+	uint32_t left;
 };
 
-static int path_add(struct dl_phdr_info *info, size_t bytes, void *arg)
+static int path_count(struct dl_phdr_info *info, size_t bytes, void *arg)
 {
-	struct paths *paths = arg;
+	struct nth_path *nth = arg;
 
 	(void)bytes;
-	if (paths->count < OBJECTS_MAX)
-		paths->path[paths->count++] = info->dlpi_name;
-	return 0;
+	if (nth->left--)
+		return 0;
+	nth->path = info->dlpi_name;
+	return 1;
 }
 
 static uintptr_t lock_in(const char *path)
@@ -404,30 +406,43 @@ static uintptr_t lock_in(const char *path)
 	return (uintptr_t)found;
 }
 
-/* Whoever calls it has it from somewhere: it may be a file that has been left
- * by a jump. */
+/* Whoever calls it has it from somewhere: the file that seems to call may have
+ * been left by a jump.  Not from within dl_iterate_phdr(), which has a lock. */
 static uintptr_t lock_anywhere(void)
 {
-	static struct paths paths;
 	uintptr_t found = 0;
 
-	paths.count = 0;
-	dl_iterate_phdr(path_add, &paths);
-	for (uint32_t i = 0; i < paths.count && !found; i++)
-		found = lock_in(paths.path[i]);
+	for (uint32_t i = 0; !found; i++) {
+		struct nth_path nth = {.left = i};
+
+		dl_iterate_phdr(path_count, &nth);
+		if (!nth.path)
+			return 0;
+		found = lock_in(nth.path);
+	}
 	return found;
 }
 
-static const struct gomp_locks *locks_make(uintptr_t address)
+static const struct gomp_locks *other_known(uintptr_t address)
 {
-	const struct gomp_library *library = library_at(address);
+	const uint32_t count =
+		(uint32_t)min_u64(load_relaxed(&other_count), OTHERS_MAX);
+
+	for (uint32_t i = 0; i < count; i++)
+		/* ACQUIRE pairs with RELEASE in other_make(). */
+		if (load_acquire(&other_is_known[i]) &&
+		    (uintptr_t)others[i].set[GOMP_LOCK_C] == address)
+			return &others[i];
+	return NULL;
+}
+
+static const struct gomp_locks *other_make(uintptr_t address)
+{
 	struct file file;
 	uint32_t index;
 	void *handle;
 
-	if (library && library->locks.set[GOMP_LOCK_C])
-		return &library->locks;
-	if (!address || !file_find(&file, address) ||
+	if (!file_find(&file, address) ||
 	    load_relaxed(&other_count) >= OTHERS_MAX)
 		return NULL;
 	index = add_relaxed(&other_count, 1);
@@ -436,7 +451,28 @@ static const struct gomp_locks *locks_make(uintptr_t address)
 		return NULL;
 	locks_look_up(handle, true, &others[index]);
 	handle_close(handle);
+	/* RELEASE pairs with ACQUIRE in other_known(): it is filled in. */
+	store_release(&other_is_known[index], true);
 	return others[index].set[GOMP_LOCK_C] ? &others[index] : NULL;
+}
+
+/* Of the runtime that holds an address. */
+static const struct gomp_locks *locks_at(uintptr_t address)
+{
+	const struct gomp_library *library;
+	const struct gomp_locks *other;
+	struct file file;
+
+	if (!address || !file_find(&file, address))
+		return NULL;
+	library = library_known(file.base);
+	other = library ? NULL : other_known(lock_in(file.path));
+	if (other)
+		return other;
+	if (!library)
+		library = library_at(address);
+	return library && library->locks.set[GOMP_LOCK_C] ? &library->locks
+							  : other_make(address);
 }
 
 static void lock_of_nobody(void *lock)
@@ -463,7 +499,10 @@ COLD const struct gomp_locks *gomp_locks_find(struct gomp_object *object)
 		address = lock_in(file.path);
 	if (!address)
 		address = lock_anywhere();
-	locks = locks_make(address);
+	locks = locks_at(address);
+	/* A file that is bound to us alone has no other to be bound to. */
+	if (!locks && object != &gomp_nowhere)
+		locks = &none;
 	if (locks)
 		/* RELEASE pairs with ACQUIRE in gomp_locks(). */
 		store_release(&object->locks, locks);

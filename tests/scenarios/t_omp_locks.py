@@ -2,6 +2,7 @@
 """Locks of OpenMP's own, omp_set_lock(): what a thread waits for is no work of its
 region's."""
 
+import functools
 import sys
 
 import harness
@@ -49,6 +50,18 @@ def test_a_lock_of_a_plug_in_with_a_library_of_its_own():
               "words = (ctypes.c_char_p * 2)(b'omp_locks', b'c')\n"
               "ctypes.CDLL(sys.argv[1]).main(2, words)\n")
     expect_one_wait(same(sys.executable, "-c", script, plugin))
+
+
+def test_a_runtime_that_is_not_known():
+    """It is called by more files than there is room for, each with a look-up."""
+    build_one = functools.partial(harness.compile_program, "lib/other_omp.c", "-shared",
+                                  "-fPIC")
+    runtime = build_one(name="libother_omp.so")
+    callers = [build_one("-DCALLER", runtime, name=f"caller{number}.so")
+               for number in range(20)]
+    script = ("import ctypes, sys\n"
+              "print(sum(ctypes.CDLL(path).takes_lock() for path in sys.argv[1:]))\n")
+    expect_equal(same(sys.executable, "-c", script, *callers).stdout, "20\n", "held")
 
 
 def test_one_of_another_library_behind_the_same_names():

@@ -9,6 +9,7 @@
 #include "tests/unit/cmocka_base.h"
 
 #include "writer/loops/loop_nest.h"
+#include <errno.h>
 #include <stdlib.h>
 
 #define MARKS_MAX 20000u
@@ -39,6 +40,22 @@ static inline int find(struct loop_nest *nest)
 
 	free(room);
 	return result;
+}
+
+/* So many turns are found. */
+static inline void expect_steps(size_t steps)
+{
+	struct loop_nest nest;
+
+	assert_int_equal(find(&nest), 0);
+	assert_int_equal(nest.level[nest.step].turns, steps);
+}
+
+static inline void expect_none(void)
+{
+	struct loop_nest nest;
+
+	assert_int_equal(find(&nest), -ENOENT);
 }
 
 #endif

@@ -42,21 +42,6 @@ static void unknown(uint64_t id)
 	hit(id);
 }
 
-static void expect_steps(size_t steps)
-{
-	struct loop_nest nest;
-
-	assert_int_equal(find(&nest), 0);
-	assert_int_equal(nest.level[nest.step].turns, steps);
-}
-
-static void expect_none(void)
-{
-	struct loop_nest nest;
-
-	assert_int_equal(find(&nest), -ENOENT);
-}
-
 /* A field that has to be consistent with where atoms are. */
 static void iterate(unsigned int times)
 {

@@ -21,14 +21,6 @@ static void hits(uint64_t first, uint64_t last)
 		hit(id);
 }
 
-static void expect_steps(size_t steps)
-{
-	struct loop_nest nest;
-
-	assert_int_equal(find(&nest), 0);
-	assert_int_equal(nest.level[nest.step].turns, steps);
-}
-
 /* Molecules: each tenth time step sorts them, and makes a list of pairs behind
  * the forces. */
 static void move(size_t step, bool has_branch)

@@ -32,14 +32,6 @@ static void expect_both(size_t turns, size_t other)
 	assert_int_equal(nest.level[nest.runner_up].turns, other);
 }
 
-static void expect_steps(size_t turns)
-{
-	struct loop_nest nest;
-
-	assert_int_equal(find(&nest), 0);
-	assert_int_equal(nest.level[nest.step].turns, turns);
-}
-
 /* Rounds that make a model, of many splits each. */
 static void boost(size_t rounds)
 {
