@@ -90,7 +90,6 @@ enum ompt_work_kind {
 
 enum ompt_mutex_kind {
 	OMPT_MUTEX_LOCK = 1,
-	OMPT_MUTEX_NEST_LOCK = 3,
 	OMPT_MUTEX_CRITICAL = 5,
 	OMPT_MUTEX_ATOMIC = 6,
 	OMPT_MUTEX_ORDERED = 7,

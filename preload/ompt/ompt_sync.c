@@ -115,14 +115,15 @@ void ompt_sync_region_wait(int kind, int endpoint, union ompt_word *parallel,
 
 /* --- critical sections, atomics, turns ------------------------------------ */
 
+/* Not locks that count: of one that is taken again no end of the wait is
+ * told. */
 static enum omp_sync mutex_word(int kind)
 {
 	switch (kind) {
 	case OMPT_MUTEX_CRITICAL: return OMP_SYNC_CRITICAL;
 	case OMPT_MUTEX_ATOMIC: return OMP_SYNC_ATOMIC;
 	case OMPT_MUTEX_ORDERED: return OMP_SYNC_ORDERED;
-	case OMPT_MUTEX_LOCK:
-	case OMPT_MUTEX_NEST_LOCK: return OMP_SYNC_LOCK;
+	case OMPT_MUTEX_LOCK: return OMP_SYNC_LOCK;
 	default: return OMP_SYNC_COUNT;
 	}
 }

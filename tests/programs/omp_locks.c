@@ -4,7 +4,8 @@
  *
  *	omp_locks c|fortran|nest	one thread holds it until another sleeps
  *					at it, and 200 ms more
- *	omp_locks free			each is free, and they don't nest
+ *	omp_locks free			each is free; they don't nest
+ *	omp_locks again			one that counts, twice by one thread
  *
  * Prints what was counted under them.
  */
@@ -106,6 +107,18 @@ static void hand_over(void)
 	}
 }
 
+static void take_again(void)
+{
+#pragma omp parallel num_threads(2)
+	if (!omp_get_thread_num()) {
+		omp_set_nest_lock(&nest);
+		omp_set_nest_lock(&nest);
+		usleep(20000);
+		omp_unset_nest_lock(&nest);
+		omp_unset_nest_lock(&nest);
+	}
+}
+
 int main(int argc, char **argv)
 {
 	const char *way = argc > 1 ? argv[1] : "c";
@@ -115,6 +128,8 @@ int main(int argc, char **argv)
 	omp_init_nest_lock(&nest);
 	if (!strcmp(way, "free"))
 		hand_over();
+	else if (!strcmp(way, "again"))
+		take_again();
 	else
 		contend(way);
 	omp_destroy_nest_lock(&nest);
