@@ -29,7 +29,8 @@ static const struct {
 	{"completion", NULL, "bash zsh fish"},
 	{"ctl", NULL, "start stop snapshot status"},
 	{"report", "sort",
-	 "total self calls avg median p95 p99 min max stddev gpu name"},
+	 "total self calls avg median p95 p99 min max stddev gpu "
+	 "gpu-self name"},
 	{"report", "by", "name category step thread stream device shape site"},
 	{"", "color", "auto always never"}, /* of all commands */
 };

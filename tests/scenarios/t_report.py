@@ -199,6 +199,26 @@ def test_recursion_has_its_gpus_time_once():
     expect_equal(names["fib"]["gpu_ns"], 40000)
 
 
+def test_the_gpus_time_by_operator():
+    """What an operator's own calls launched apart from what it launched in all."""
+    events = [
+        slice_("aten::linear", 0, 100), slice_("aten::addmm", 10, 50),
+        slice_("cudaLaunchKernel", 20, 5, cat="cuda_runtime", correlation=3),
+        slice_("cudaLaunchKernel", 70, 5, cat="cuda_runtime", correlation=4),
+        slice_("sgemm", 200, 40, 7, "kernel", 0, device=0, stream=7, correlation=3),
+        slice_("fill", 250, 2, 7, "kernel", 0, device=0, stream=7, correlation=4)]
+    rows = {row["name"]: (row.get("gpu_ns"), row.get("gpu_self_ns"))
+            for category in numbers_of(events)["categories"] for row in category["names"]}
+    expect_equal(rows["aten::linear"], (42000, 2000))
+    expect_equal(rows["aten::addmm"], (40000, 40000))
+    text = text_of(events, None, "--cat", "cpu_op", "--sort", "gpu-self")
+    expect("GPU self" in text, text)
+    lines = [line for line in text.splitlines() if "%" in line and "aten::" in line]
+    expect(lines[0].endswith("aten::addmm"), text)
+    alone = text_of([row for row in events if row["name"] != "aten::linear"])
+    expect("GPU" in alone and "GPU self" not in alone, alone)
+
+
 def test_recursion_deeper_and_wider_than_what_is_kept():
     """Each call holds a thousand of the same name, which hold two."""
     events = []

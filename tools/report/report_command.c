@@ -38,7 +38,8 @@ static const char *const order_words[] = {
 	[ORDER_MEDIAN] = "median", [ORDER_P95] = "p95",
 	[ORDER_P99] = "p99",	   [ORDER_MIN] = "min",
 	[ORDER_MAX] = "max",	   [ORDER_DEVIATION] = "stddev",
-	[ORDER_GPU] = "gpu",	   [ORDER_NAME] = "name",
+	[ORDER_GPU] = "gpu",	   [ORDER_GPU_SELF] = "gpu-self",
+	[ORDER_NAME] = "name",
 };
 
 static void parse_order(struct argp_state *state, const char *text,
@@ -51,7 +52,7 @@ static void parse_order(struct argp_state *state, const char *text,
 		}
 	argp_error(state,
 		   "--sort %s: one of total, self, calls, avg, median, p95, "
-		   "p99, min, max, stddev, gpu, name",
+		   "p99, min, max, stddev, gpu, gpu-self, name",
 		   text);
 }
 
@@ -273,7 +274,7 @@ static const char *unknown_form(const struct report_arguments *arguments)
 /* clang-format off */
 static const struct argp_option choices[] = {
 	{"sort", 's', "KEY", 0, "total (default), self, calls, avg, median, "
-	 "p95, p99, min, max, stddev, gpu or name", 0},
+	 "p95, p99, min, max, stddev, gpu, gpu-self or name", 0},
 	{"top", 'n', "N", 0, "the first N names of each table; 0: all (20)", 0},
 	{"by", BY, "WHAT", 0, "a row for each name (default), category, step, "
 	 "thread, stream, device, shape or site", 0},

@@ -47,11 +47,12 @@ static void put_category(void *arg, const char *category)
 		fprintf(print->out,
 			",%" PRId64 ",%" PRId64 ",%" PRId64 ",%" PRId64
 			",%" PRId64 ",%" PRId64 ",%.0f,%" PRId64 ",%" PRId64
-			"\n",
+			",%" PRId64 "\n",
 			row->sum_ns / row->calls, total_quantile_ns(row, 0.5),
 			total_quantile_ns(row, 0.95),
 			total_quantile_ns(row, 0.99), row->min_ns, row->max_ns,
-			total_deviation_ns(row), row->gpu_ns, row->bytes);
+			total_deviation_ns(row), row->gpu_ns, row->bytes,
+			row->gpu_self_ns);
 	}
 	free(rows);
 }
@@ -63,7 +64,7 @@ void report_print_csv(const struct report *report, bool is_first, FILE *out)
 	if (is_first)
 		fputs("file,category,name,calls,total_ns,self_ns,average_ns,"
 		      "median_ns,p95_ns,p99_ns,min_ns,max_ns,deviation_ns,"
-		      "gpu_ns,bytes\n",
+		      "gpu_ns,bytes,gpu_self_ns\n",
 		      out);
 	tally_categories(&report->tally, put_category, &print);
 }

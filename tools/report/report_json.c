@@ -104,6 +104,8 @@ static void put_more(yajl_gen gen, const struct total *row)
 		json_print_integer(gen, "self_ns", row->self_ns);
 	if (row->gpu_ns)
 		json_print_integer(gen, "gpu_ns", row->gpu_ns);
+	if (row->gpu_self_ns)
+		json_print_integer(gen, "gpu_self_ns", row->gpu_self_ns);
 	if (!row->histogram)
 		return;
 	json_print_integer(gen, "sum_ns", row->sum_ns);

@@ -145,6 +145,7 @@ static void take_names(struct report *report)
 		row->self_ns = saturate_add(row->self_ns > 0 ? row->self_ns : 0,
 					    name->self_ns);
 		saturate_into(&row->gpu_ns, name->gpu_ns);
+		saturate_into(&row->gpu_self_ns, name->gpu_self_ns);
 	}
 }
 

@@ -178,7 +178,7 @@ static bool is_gpu(const char *category)
 
 /* Which columns a table has. */
 struct columns {
-	bool bytes, self, gpu, each, p95, wide;
+	bool bytes, self, gpu, gpu_self, each, p95, wide;
 	const char *headers[16];
 	size_t count;
 };
@@ -193,6 +193,7 @@ static void set_headers(struct columns *columns, bool on_gpu, const char *title)
 		{true, "total"},
 		{columns->self, "self"},
 		{columns->gpu, "GPU"},
+		{columns->gpu_self, "GPU self"},
 		{columns->each, "avg"},
 		{columns->wide, "median"},
 		{columns->p95, "p95"},
@@ -239,6 +240,7 @@ static void total_row(struct table *table, const struct total *row,
 	else
 		optional_cell(table, columns->self, (double)row->self_ns);
 	optional_cell(table, columns->gpu, (double)row->gpu_ns);
+	optional_cell(table, columns->gpu_self, (double)row->gpu_self_ns);
 	optional_cell(table, columns->each,
 		      (double)row->sum_ns / (double)row->calls);
 	known_cell(table, columns->wide, row,
@@ -275,6 +277,7 @@ static void choose_columns(struct columns *columns,
 			   size_t count)
 {
 	const bool is_tally = print->tally == &print->report->tally;
+	bool has_self = false, differs = false;
 
 	*columns = (struct columns){.wide = print->report->choice.wide};
 	columns->bytes =
@@ -286,7 +289,10 @@ static void choose_columns(struct columns *columns,
 	for (size_t at = 0; at < count; at++) {
 		columns->self |= is_tally && rows[at].self_ns >= 0;
 		columns->gpu |= rows[at].gpu_ns > 0;
+		has_self |= rows[at].gpu_self_ns > 0;
+		differs |= rows[at].gpu_self_ns != rows[at].gpu_ns;
 	}
+	columns->gpu_self = has_self && differs && !is_very_narrow;
 }
 
 /* Totals are sums of all threads. */

@@ -194,6 +194,7 @@ static double rank_of(const struct total *row, enum tally_order order)
 	case ORDER_P99: return (double)total_quantile_ns(row, 0.99);
 	case ORDER_DEVIATION: return total_deviation_ns(row);
 	case ORDER_GPU: return (double)row->gpu_ns;
+	case ORDER_GPU_SELF: return (double)row->gpu_self_ns;
 	case ORDER_MIN: return (double)row->min_ns;
 	case ORDER_MAX: return (double)row->max_ns;
 	case ORDER_TOTAL:

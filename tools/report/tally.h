@@ -18,6 +18,7 @@ struct total {
 	int64_t bytes;
 	int64_t self_ns;	   /* without what lies inside; -1 not known */
 	int64_t gpu_ns;		   /* of what was launched inside */
+	int64_t gpu_self_ns;	   /* and in no other name inside; by name */
 	int64_t counted;	   /* of the calls, in the histogram */
 	double mean_ns, square_ns; /* of those, and sum of squared distances */
 	struct histogram *histogram;
@@ -52,6 +53,7 @@ enum tally_order {
 	ORDER_MAX,
 	ORDER_DEVIATION,
 	ORDER_GPU,
+	ORDER_GPU_SELF,
 	ORDER_NAME,
 };
 
