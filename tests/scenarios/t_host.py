@@ -35,34 +35,37 @@ def self_us(trace):
 RUNS = 5
 
 
-def within_two_points(*command, found):
-    """The planted functions have their shares in five runs together.
+def equal_samples(traces):
+    """Where the machine is busy each sample stands for another time; so many of
+    different weight tell as much as (sum of w)^2 / (sum of w^2) equal ones."""
+    rows = [one["args"] for trace in traces for one in slices(trace)]
+    squares = sum(row["self_us"] ** 2 / row["samples"] for row in rows if row["samples"])
+    return sum(row["self_us"] for row in rows) ** 2 / squares
 
-    A turn of a function begins and ends anywhere between two samples, and that
-    is all that is left to chance: a turn of 80 ms or more, looked at each 4 ms,
-    makes it a fifth of a point in all.  Where threads want more processors than
-    there are, the kernel's ticks fall on them at random, and so do samples: the
-    fewer, the busier the machine is.  Each then stands for another time, and so
-    many of different weight tell as much as (sum of w)^2 / (sum of w^2) equal
-    ones.
+
+def expect_shares(sums, traces):
+    """By chance one of this file's 27 comparisons is off by 3.5 standard deviations in
+    one of 80 runs, by 4.5 in one of 5,000."""
+    samples = equal_samples(traces)
+    for name, share in SHARES.items():
+        found = 100 * sums[name] / sum(sums[each] for each in SHARES)
+        by_chance = math.sqrt(share * (100 - share) / samples)
+        expect(abs(found - share) <= max(2, 4.5 * by_chance), name, sums, samples)
+
+
+def within_two_points(*command, found):
+    """The planted functions have their shares in five runs together. A turn of a function begins
+    and ends anywhere between two samples, and that is all that is left to chance: a turn
+    of 80 ms or more, looked at each 4 ms, makes it a fifth of a point in all. Where threads
+    want more processors than there are, ticks fall on them at random, fewer if it's busy.
     """
-    sums, squares, sampled_us = collections.Counter(), 0, 0
+    sums, traces = collections.Counter(), []
     for _ in range(RUNS):
         done = traced(*command, env=SAMPLED)
         expect_equal((done.status, done.stdout), (0, "done\n"), done.stderr)
         sums.update(found(done))
-        for one in slices(done.trace):
-            if one["args"]["samples"]:
-                squares += one["args"]["self_us"] ** 2 / one["args"]["samples"]
-            sampled_us += one["args"]["self_us"]
-    all_us = sum(sums[name] for name in SHARES)
-    samples = sampled_us * all_us / squares
-    for name, share in SHARES.items():
-        by_chance = math.sqrt(share * (100 - share) / samples)
-        # By chance one of this file's 24 comparisons is off by 3.5 of these in one
-        # of 90 runs, by 4.5 in one of 6,000.
-        expect(abs(100 * sums[name] / all_us - share) <= max(2, 4.5 * by_chance),
-               f"{command}: {sums}, {samples:.0f} samples")
+        traces.append(done.trace)
+    expect_shares(sums, traces)
     return done
 
 
@@ -665,14 +668,11 @@ def test_python_and_native_code_come_apart():
 
 def test_inlined_functions_by_line():
     done = same("phases_inlined", 600, env=SAMPLED)
-    count = sum(one["args"]["samples"] for one in slices(done.trace))
     shares = by_function(done.files[0])
-    for name, share in SHARES.items():
-        found = sum(value for key, value in shares.items() if key.endswith(name))
-        scatter = 300 * (share / 100 * (1 - share / 100) / count) ** 0.5
-        expect(abs(found - share) <= max(2, scatter), (name, found, count, shares))
-    text = harness.command("report", "--hot", "--lines", done.files[0]).stdout
-    expect("(phases_inlined.cpp:" in text, text)
+    expect_shares({name: sum(value for key, value in shares.items() if key.endswith(name))
+                   for name in SHARES}, [done.trace])
+    said = harness.command("report", "--hot", "--lines", done.files[0])
+    expect("(phases_inlined.cpp:" in said.stdout, said)
 
 
 def test_what_has_no_symbol_is_its_module():
