@@ -230,6 +230,9 @@ $(O)/tests/unit/%.o: private DEFINES += -DCMOCKA_DISABLE_DEPRECATION_WARNINGS
 
 # It is an interpreter, whose functions are looked for by name.
 $(O)/tests/unit/preload/test_python_frames: private LDFLAGS += -rdynamic
+# It has a type of such a one, and plays the reading of frames.
+$(O)/tests/unit/preload/test_caller_turns: private LDFLAGS += -rdynamic \
+	$(addprefix -Wl$(comma)--wrap=python_frames_,layout peek loops)
 
 # Those that play the rest of the folder themselves: what of it is real.
 PLAYED := kinds graph_memory source neighbour fields share pinned

@@ -2,7 +2,7 @@
 /*
  * python_api.h - CPython's C functions, found at run time.
  *
- * Our own declarations of what has been so from 3.6 to 3.14.  An interpreter
+ * Our own declarations of what has been so from 3.6 to 3.15.  An interpreter
  * that is part of the executable exports them too.
  */
 #ifndef PRELOAD_PYTHON_API_H
@@ -15,7 +15,7 @@
 struct session;
 
 #define PYTHON_MINOR_MIN 6
-#define PYTHON_MINOR_MAX 14 /* the newest version that was tried */
+#define PYTHON_MINOR_MAX 15 /* the newest version that was tried */
 #define PYTHON_MONITORS	 12 /* has sys.monitoring from this version on */
 
 /* PyMethodDef, and flags of it. */

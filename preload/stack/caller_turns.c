@@ -13,7 +13,13 @@
 enum { WORD_TYPE = 1, WORD_FIRST };
 
 /* A value on a function's stack may be marked by who counts it. */
-#define VALUE_MARKS UINT64_C(7)
+#define VALUE_MARKS   UINT64_C(7)
+
+/* Since then a loop has a second one, of what has no iterator the index: a
+ * number, marked as such. */
+#define INDEXED_SINCE 15
+#define INDEX_MARKS   UINT64_C(3)
+#define INDEX_MARK    UINT64_C(3)
 
 /* What is gone through; so many words change when it goes on. */
 static struct counter {
@@ -75,6 +81,8 @@ static bool find_stack(const struct python_frame *frame, uint32_t *at)
 static bool add_loops(struct turning *turning, uint32_t number,
 		      const struct python_frame *frame, uint32_t count)
 {
+	const uint32_t words =
+		python_frames_layout()->minor >= INDEXED_SINCE ? 2 : 1;
 	uint32_t at;
 
 	if (turning->count + count > LOOPS_MAX || !find_stack(frame, &at))
@@ -85,7 +93,7 @@ static bool add_loops(struct turning *turning, uint32_t number,
 		turning->count * sizeof(turning->value[0]));
 	for (uint32_t i = 0; i < count; i++) {
 		turning->frame[i] = (uint8_t)number;
-		turning->value[i] = at + i * (uint32_t)sizeof(uint64_t);
+		turning->value[i] = at + i * words * (uint32_t)sizeof(uint64_t);
 	}
 	turning->count += count;
 	return true;
@@ -134,12 +142,15 @@ static uint64_t mix(uint64_t sum, uint64_t value)
 /* How far a loop has come, as a number; 0 it isn't counted. */
 static uint64_t read_state(uint64_t value)
 {
-	uint64_t word[WORDS];
+	uint64_t word[WORDS], pair[2];
 	uint64_t at, sum;
 
-	if (!python_frames_peek(value, &at, sizeof(at)))
+	if (!python_frames_peek(value, pair, sizeof(pair)))
 		return 0;
-	at &= ~VALUE_MARKS;
+	at = pair[0] & ~VALUE_MARKS;
+	if (at && python_frames_layout()->minor >= INDEXED_SINCE &&
+	    (pair[1] & INDEX_MARKS) == INDEX_MARK)
+		return mix(mix(0, at), pair[1]) | 1;
 	if (!at || !python_frames_peek(at, word, sizeof(word)))
 		return 0;
 	for (size_t i = 0; i < COUNTERS; i++) {

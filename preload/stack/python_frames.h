@@ -5,7 +5,7 @@
  * Where libunwind found the interpreter's loop, the functions that it runs
  * stand in its place, as "file.py(12): function".  They are read without the
  * GIL from the thread's own state, by a table of offsets for each version (3.10
- * to 3.12) or by those that the interpreter itself keeps (3.13, 3.14), and by
+ * to 3.12) or by those that the interpreter itself keeps (3.13 to 3.15), and by
  * process_vm_writev() on ourselves: a wrong offset gives no frame and never a
  * fault.
  */

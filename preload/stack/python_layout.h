@@ -38,6 +38,7 @@ static const struct python_words {
 	{13, 19, 28, 34, 44},
 	{14, 22, 31, 39, 50},
 	{14, 21, 30, 38, 49},
+	{15, 22, 39, 47, 58},
 };
 /* clang-format on */
 

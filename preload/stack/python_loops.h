@@ -3,7 +3,7 @@
  * python_loops.h - in how many loops of a function of Python an instruction
  * lies; what code_loops.h is for machine code.
  *
- * The instructions of CPython 3.11 to 3.14, which rewrites some while they run:
+ * The instructions of CPython 3.11 to 3.15, which rewrites some while they run:
  * those are known, too.  What an exception leads to is no way.  A `while` of
  * which a `continue` comes behind the instruction may count twice.  What a
  * `for` loop goes through lies on the function's stack for as long:

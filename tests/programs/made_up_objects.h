@@ -1,14 +1,23 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * made_up_objects.h - objects of a CPython 3.14 whose fields lie nowhere where
- * 3.14.0 has them, and what it publishes of that for debuggers (_PyRuntime).
+ * 3.14.0 has them (MINOR=15: of a 3.15), and what it publishes of that for
+ * debuggers (_PyRuntime).
  */
 #ifndef PROGRAMS_MADE_UP_OBJECTS_H
 #define PROGRAMS_MADE_UP_OBJECTS_H
 
 #include <stdint.h>
 
+#if defined(MINOR) && MINOR == 15
+enum { STATE = 22, FRAME = 39, CODE = 47, OBJECT = 58 };
+#define MADE_UP_VERSION 0x030f00f0
+#define MADE_UP_NAME	"3.15.0 (made up)"
+#else
 enum { STATE = 22, FRAME = 31, CODE = 39, OBJECT = 50 };
+#define MADE_UP_VERSION 0x030e00f0
+#define MADE_UP_NAME	"3.14.0 (made up)"
+#endif
 
 struct text {
 	uint64_t count, type, length, hash;

@@ -28,7 +28,7 @@ def run(body, path, **env):
     return done
 
 
-def expect_steps(body, steps, versions=("3.11", "3.12", "3.13", "3.14")):
+def expect_steps(body, steps, versions=("3.11", "3.12", "3.13", "3.14", "3.15")):
     for version, path in pythons().items():
         if version in versions:
             done = run(body, path)
@@ -73,7 +73,7 @@ def sweep():
     one()
 for i in range(50):
     sweep()
-''', 50, ("3.10", "3.11", "3.12", "3.13", "3.14"))
+''', 50, ("3.10", "3.11", "3.12", "3.13", "3.14", "3.15"))
 
 
 def test_two_lines_some_frames_further_up():
@@ -112,7 +112,7 @@ OPAQUE = """
 def opaque(times=1):
     work.region_opaque(times)
 """
-COUNTED = ("3.11", "3.12", "3.13", "3.14")
+COUNTED = ("3.11", "3.12", "3.13", "3.14", "3.15")
 
 
 def expect_opaque(body, steps, versions=COUNTED, *lines):

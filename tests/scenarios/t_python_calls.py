@@ -13,7 +13,7 @@ import sys
 import harness
 from harness import command, compile_program, expect, expect_equal, plain, traced
 
-KNOWN = ["3.%d" % minor for minor in range(6, 15)]
+KNOWN = ["3.%d" % minor for minor in range(6, 16)]
 ENV = {"TRACEPROF_PYTHON": "1",
        "PYTHONPATH": os.path.join(harness.ROOT, "tools", "python"),
        "PYTHONDONTWRITEBYTECODE": "1"}

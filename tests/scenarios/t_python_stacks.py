@@ -71,16 +71,16 @@ ENV = {"TRACEPROF_STACK": "heap:48", "TRACEPROF_MALLOC": "large",
 
 
 def pythons():
-    """{version: path} of CPython 3.10 to 3.14."""
+    """{version: path} of CPython 3.10 to 3.15."""
     found = {}
     for path in [sys.executable, *sorted(glob.glob(
             os.path.expanduser("~/.pyenv/versions/3.1*/bin/python3")))]:
         done = subprocess.run([path, "-c", "import sys; print('%d.%d' % "
                                "sys.version_info[:2])"], capture_output=True, text=True)
-        if done.stdout.strip() in ("3.10", "3.11", "3.12", "3.13", "3.14"):
+        if done.stdout.strip() in ("3.10", "3.11", "3.12", "3.13", "3.14", "3.15"):
             found.setdefault(done.stdout.strip(), os.path.realpath(path))
     if not found:
-        raise Skip("no CPython 3.10 to 3.14 on this machine")
+        raise Skip("no CPython 3.10 to 3.15 on this machine")
     return found
 
 
@@ -230,9 +230,10 @@ def made_up(*flags):
 
 
 def test_an_interpreter_is_read_by_its_own_word():
-    stack, notes = made_up()
-    expect("/made/up.py(15): inner;/made/up.py(23): outer;" in stack, stack)
-    expect("CPython" not in notes, notes)
+    for minor in (14, 15):
+        stack, notes = made_up(f"-DMINOR={minor}")
+        expect("/made/up.py(15): inner;/made/up.py(23): outer;" in stack, minor, stack)
+        expect("CPython" not in notes, notes)
 
 
 def test_parts_of_the_loop_that_lie_elsewhere_are_known():

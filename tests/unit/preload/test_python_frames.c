@@ -30,13 +30,13 @@ void _PyEval_EvalFrameDefault(void);
 char PyCode_Type[8];
 const uint64_t _PyRuntime[64] = {
 	0x7970677562656478, /* xdebugpy */
-	0x030e00f0,
+	MADE_UP_VERSION,
 	MADE_UP_OFFSETS,
 };
 
 const char *Py_GetVersion(void)
 {
-	return "3.14.0 (made up)";
+	return MADE_UP_NAME;
 }
 
 void *PyGILState_GetThisThreadState(void)
