@@ -20,9 +20,10 @@
 #else
 #define IS_KNOWN_HERE false
 #endif
-/* Of jaxlib 0.x, the one that was run: 0.10.2.  In 0.4.38, 0.7.2 and 0.9.0 the
- * functions are there, too. */
-#define MINOR	   10
+/* Of jaxlib 0.x, from 0.4.38 on: each one's last release was run. */
+#define MINOR_MIN  4
+#define MINOR_MAX  12
+#define PATCH_MIN  38 /* of the first */
 /* As jax.profiler has it. */
 #define LEVEL	   2
 #define ALL	   UINT64_MAX
@@ -41,7 +42,8 @@ static bool version_is_known(const char *path)
 
 	return package_version(path, "/version.py", "_version = \"0.", &minor,
 			       &patch) &&
-	       minor == MINOR && patch >= 0;
+	       minor >= MINOR_MIN && minor <= MINOR_MAX &&
+	       patch >= (minor == MINOR_MIN ? PATCH_MIN : 0);
 }
 
 /* --- its functions -------------------------------------------------------- */

@@ -129,8 +129,8 @@ def reasons(trace):
 
 
 def test_annotations_are_slices_of_their_threads():
-    for flags in ((), ("-DOLD",)):
-        trace = recorded(library("0.10.2", *flags)).trace
+    for version, *flags in (("0.12.0.1",), ("0.10.2",), ("0.4.38", "-DOLD")):
+        trace = recorded(library(version, *flags)).trace
         outer = trace.slices("PjitFunction(step)", cat="cpu_op")
         inner = trace.slices("dot.*", cat="cpu_op")
         expect_equal((len(outer), len(inner)), (100, 100), "all of them")
@@ -190,7 +190,8 @@ def test_threads_beyond_those_that_are_followed_are_said():
 def test_where_it_can_t_be_used_a_note_says_so():
     for version, flags, how, why in (
             ("0.99.0", (), "off", "version is unknown"),
-            ("0.9.0", (), "off", "version is unknown"),
+            ("0.13.0", (), "off", "version is unknown"),
+            ("0.4.37", (), "off", "version is unknown"),
             ("0.10.2", ("-s",), "off", "has no symbols of it"),
             ("0.10.2", ("-DLEVEL=2",), "off", "own profiler is on"),
             ("0.10.2", ("-DODD",), "off", "don't lie as"),
