@@ -260,6 +260,33 @@ def test_teams_in_teams_are_counted():
            and "OMP_NUM_THREADS=2" in alone["next"], alone)
 
 
+def test_a_team_that_sleeps_shares_no_processor():
+    """However many threads it has; half of what there is must have run, or wanted to."""
+    def said(program_us, waited=0):
+        scheduled = {"ran_ns": (100 - waited) * 10**6, "waited_ns": waited * 10**6,
+                     "processors_ns": 2 * 19 * 10**6, "others_ns": 0,
+                     "program_ns": program_us * 1000}
+        return rules(made(steps(lambda at, number: team(at, number + 1, 900, 900, 900, 900)),
+                          {"cpus": 2, "scheduled": scheduled}))
+
+    whole_us = 900 * len([event for event in steps(lambda at, number: [])])
+    expect("oversubscribed" not in said(100), "all of them sleep")
+    expect("oversubscribed" in said(2 * whole_us), "they have all processors")
+    expect("oversubscribed" in said(whole_us // 5, 90), "others have them")
+    for part, is_said in ((0.48, False), (0.52, True)):
+        expect_equal("oversubscribed" in said(int(2 * part * whole_us)), is_said, part)
+
+
+def test_the_teams_of_a_league_run_in_turn():
+    """gcc's have one thread, however many they are; each begins a team of its own."""
+    def league(at, number):
+        events = [slice_("f [omp parallel #2]", at, 910, omp="parallel", region=2 * number + 1,
+                         team=8, schedule="teams")]
+        return events + team(at + 5, 2 * number + 2, 900, 900)
+
+    expect("oversubscribed" not in rules(made(steps(league), {"cpus": 2})))
+
+
 def test_who_begins_a_team_of_its_own_alone_is_no_more_threads():
     """MKL's loops: two threads by themselves, one within a team of PyTorch's."""
     def inside(at, number):
