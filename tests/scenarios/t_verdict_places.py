@@ -55,6 +55,27 @@ def test_what_turns_round_until_there_is_work_is_at_none():
     expect("thread 701 (works most)" in said, said)
 
 
+def test_what_is_sampled_between_short_steps_is_named():
+    """An environment that is slow lies in few steps, which are no typical ones; operators
+    that take less than it aren't most of the work."""
+    def said(long_us):
+        lengths = ((1000,) * 9 + (long_us,)) * 4
+        events, at = [], 0
+        for number, length in enumerate(lengths):
+            inner = "simulate" if length > 1000 else "update"
+            events += [step_(number, at, length), slice_("aten::mm", at, 500),
+                       sampled(700, at, length - 10, inner)]
+            at += length
+        return verdict(made(threads_(700) + events, OURS))
+
+    text = said(100000)
+    expect("in these steps, by samples: update" in text, text)
+    expect("most processor time in all, by samples: simulate 400.0 ms, update" in text, text)
+    expect("most work in all" not in text, text)
+    # Of steps that are most of it their own functions are enough.
+    expect(" in all, by samples" not in said(1000), said(1000))
+
+
 def test_where_most_goes_is_where_to_begin():
     """Where no rule knows a cause."""
     said = verdict(made(threads_(700) + stack(700, 0, 8000, "mine")
