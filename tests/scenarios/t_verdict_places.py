@@ -201,6 +201,10 @@ def test_the_place_of_a_wait_is_the_programs():
              "ask"),
             ("libpython3.11.so(0x1): sock_recv;/usr/lib/python3.11/ssl.py(9): read;"
              "app.py(7): fetch;app.py(9): <module>", "app.py(7): fetch"),
+            # Imports in imports, so deep that the program's line isn't in the stack.
+            ("libpython3.11.so(0x1): _Py_read;<frozen importlib._bootstrap_external>(1): get;"
+             "/usr/lib/python3/dist-packages/x.py(2): <module>", "Python's imports"),
+            ("b.so(0x1): reads;<frozen importlib._bootstrap>(9): _load", "reads"),
             ("libc.so.6(0x10): recv", "")):
         events = threads_(700) + [sampled(700, 0, 100), wait(100, 5000, 5, frames),
                                   wait(5200, 4000, 5), wait(9300, 100, 6, "x(0x1): other")]
