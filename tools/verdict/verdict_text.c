@@ -196,14 +196,21 @@ static unsigned int add_covered(struct text_buffer *lines,
 				const struct verdict *verdict,
 				unsigned int columns)
 {
+	const struct verdict_facts *facts = &verdict->facts;
 	const double covered = verdict_covered(verdict);
+	const double between = split_between(&facts->split);
+	char others[60] = "";
 
 	if (covered <= 0)
 		return 0;
+	if (between >= SHARE_HIGH_MIN)
+		snprintf(others, sizeof(others),
+			 "; from first to last %.0f %% lie between them",
+			 100 * between);
 	return add_line(lines, 2, columns,
-			"the typical steps, %.*f %% of the %s:", covered < 0.1,
-			100 * covered,
-			verdict->facts.split.has_before ? "time" : "recording");
+			"the typical steps, %.*f %% of the %s%s:",
+			covered < 0.1, 100 * covered,
+			facts->split.has_before ? "time" : "recording", others);
 }
 
 static unsigned int add_finding(struct text_buffer *lines,
