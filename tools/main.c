@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <poll.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -91,26 +92,29 @@ static bool is_left(void)
 	return poll(&end, 1, 0) == 1 && (end.revents & POLLERR);
 }
 
-/* The status that a command ends with, unless what it said was lost: a full
- * disk. */
-static int status_of(const char *name, int status)
+/* A command is no success if what it said was lost: a full disk.  It may end in
+ * argp, as all do that are asked for help. */
+static void before_exit(int status, void *name)
 {
 	const bool is_flushed = !fflush(stdout);
 	const char *why =
 		is_flushed ? "not all could be written" : strerror(errno);
 
 	if ((is_flushed && !ferror(stdout)) || is_left())
-		return status;
-	fprintf(stderr, "%s: standard output: %s\n", name, why);
-	return status ? status : EXIT_UNREADABLE;
+		return;
+	fprintf(stderr, "%s: standard output: %s\n", (const char *)name, why);
+	fflush(NULL);
+	if (!status)
+		_exit(EXIT_UNREADABLE);
 }
 
 int main(int argc, char **argv)
 {
-	char name[64];
+	static char name[64] = "traceprof";
 
 	command_list = commands;
 	command_count = COMMAND_COUNT;
+	on_exit(before_exit, name);
 	if (argc < 2) {
 		print_help(stderr);
 		return EXIT_USAGE;
@@ -118,18 +122,18 @@ int main(int argc, char **argv)
 	if (!strcmp(argv[1], "--help") || !strcmp(argv[1], "-h") ||
 	    !strcmp(argv[1], "help")) {
 		print_help(stdout);
-		return status_of("traceprof", EXIT_GOOD);
+		return EXIT_GOOD;
 	}
 	if (!strcmp(argv[1], "--version") || !strcmp(argv[1], "-V")) {
 		puts("traceprof " TRACEPROF_VERSION);
-		return status_of("traceprof", EXIT_GOOD);
+		return EXIT_GOOD;
 	}
 	for (size_t at = 0; at < COMMAND_COUNT; at++) {
 		if (strcmp(argv[1], commands[at].name))
 			continue;
 		snprintf(name, sizeof(name), "traceprof %s", argv[1]);
 		argv[1] = name;
-		return status_of(name, commands[at].run(argc - 1, argv + 1));
+		return commands[at].run(argc - 1, argv + 1);
 	}
 	fprintf(stderr,
 		"traceprof: no command \"%.40s\"; did you mean \"%s\"?\n",

@@ -287,12 +287,15 @@ static bool code_steps(uint64_t code)
 	       steps_matches(folded_name(readable, sizeof(readable)).text);
 }
 
+/* Or it is the runtime's: of a taskloop's tasks libomp says that it began them
+ * itself. */
 static bool code_is_outlined(uint64_t code)
 {
 	struct symbol symbol;
 
 	return symbol_of(code, &symbol) &&
 	       (!strncmp(symbol.name, ".omp_", 5) ||
+		!strncmp(symbol.name, "__kmpc_taskloop", 15) ||
 		!strncmp(symbol.name, "__captured_stmt", 15));
 }
 

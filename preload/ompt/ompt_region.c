@@ -226,6 +226,9 @@ void ompt_parallel_end(union ompt_word *parallel, union ompt_word *task,
 	(void)code;
 	if (!region)
 		return;
+	/* Of a league of one the runtime tells no member. */
+	if (!region->detail.team)
+		region->detail.team = 1;
 	if (region->detail.team == 1)
 		region->detail.flags = EVENT_SERIAL;
 	if (region->is_thinned) {

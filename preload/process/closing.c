@@ -144,10 +144,11 @@ static void say_files(const struct session *session,
 	say_size(size, sizeof(size), done->bytes);
 	say_loss(loss, sizeof(loss), session, done);
 	if (done->files == 1)
-		log_say("wrote %s (%lu {event|events}, %s, %s; %s)", path,
-			(unsigned long)done->written, loss, size, cost);
+		log_say("wrote %s (%lu recorded {event|events}, %s, %s; %s)",
+			path, (unsigned long)done->written, loss, size, cost);
 	else
-		log_say("wrote %lu traces (%lu {event|events}, %s, %s; %s), "
+		log_say("wrote %lu traces (%lu recorded {event|events}, %s, "
+			"%s; %s), "
 			"the "
 			"last one %s",
 			(unsigned long)done->files,

@@ -123,6 +123,20 @@
 						size_t bytes, off_t at)) \
 	X(libc, LATE, writev,         ssize_t, (int fd, const struct iovec *parts, \
 						int count))		\
+	X(libc, LATE, preadv,         ssize_t, (int fd, const struct iovec *parts, \
+						int count, off_t at))	\
+	X(libc, LATE, preadv2,        ssize_t, (int fd, const struct iovec *parts, \
+						int count, off_t at, int flags)) \
+	X(libc, LATE, pwritev,        ssize_t, (int fd, const struct iovec *parts, \
+						int count, off_t at))	\
+	X(libc, LATE, pwritev2,       ssize_t, (int fd, const struct iovec *parts, \
+						int count, off_t at, int flags)) \
+	X(libc, LATE, sendfile,       ssize_t, (int to, int from, off_t *at, \
+						size_t bytes))		\
+	X(libc, LATE, copy_file_range, ssize_t, (int from, off64_t *from_at, \
+						 int to, off64_t *to_at, \
+						 size_t bytes,		\
+						 unsigned int flags))	\
 	X(libc, LATE, fread,          size_t, (void *data, size_t size,	\
 					       size_t count, FILE *stream)) \
 	X(libc, LATE, fopen,          FILE *, (const char *path,	\

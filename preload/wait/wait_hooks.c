@@ -18,6 +18,7 @@
 #include "preload/wait/wakers.h"
 #include <errno.h>
 #include <stdlib.h>
+#include <sys/sendfile.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
@@ -83,12 +84,29 @@
 	  (fd, data, bytes, at))					\
 	X(READ,  readv, (int fd, const struct iovec *parts, int count),	\
 	  (fd, parts, count))						\
+	X(READ,  preadv, (int fd, const struct iovec *parts, int count,	\
+			  off_t at), (fd, parts, count, at))		\
+	X(READ,  preadv2, (int fd, const struct iovec *parts, int count, \
+			   off_t at, int flags), (fd, parts, count, at, flags)) \
 	X(WRITE, write, (int fd, const void *data, size_t bytes),	\
 	  (fd, data, bytes))						\
 	X(WRITE, pwrite, (int fd, const void *data, size_t bytes, off_t at), \
 	  (fd, data, bytes, at))					\
 	X(WRITE, writev, (int fd, const struct iovec *parts, int count), \
-	  (fd, parts, count))
+	  (fd, parts, count))						\
+	X(WRITE, pwritev, (int fd, const struct iovec *parts, int count, \
+			   off_t at), (fd, parts, count, at))		\
+	X(WRITE, pwritev2, (int fd, const struct iovec *parts, int count, \
+			    off_t at, int flags), (fd, parts, count, at, flags))
+
+/* From a file into another one or a socket, past the program's memory:
+ * X(name, parameters, arguments). */
+#define COPYING_CALLS(X)						\
+	X(sendfile, (int to, int from, off_t *at, size_t bytes),	\
+	  (to, from, at, bytes))					\
+	X(copy_file_range, (int from, off64_t *from_at, int to,		\
+			    off64_t *to_at, size_t bytes, unsigned int flags), \
+	  (from, from_at, to, to_at, bytes, flags))
 
 /* Those that return what is wrong: X(what if there is no such function, name,
  * parameters, arguments). */
@@ -135,6 +153,8 @@ enum wait_call {
 #define X(returns, name, ...) CALL_##name,
 	WAITING_CALLS(X) FILE_CALLS(X) RETURNING_CALLS(X) CALL_READ_OTHER,
 	CALL_WRITE_OTHER, /* of what is no file */
+	CALL_sendfile,
+	CALL_copy_file_range,
 	CALL_sleep,
 	CALL_pthread_join,
 	CALL_thrd_join,
@@ -149,6 +169,8 @@ static const char words[CALL_COUNT][32] = {
 	WAITING_CALLS(X) FILE_CALLS(X)
 		RETURNING_CALLS(X) "wait: read (pipe or socket)",
 	"wait: write (pipe or socket)",
+	"wait: sendfile",
+	"wait: copy_file_range",
 	"wait: sleep",
 	"wait: pthread_join",
 	"wait: thrd_join",
@@ -327,6 +349,15 @@ static __attribute__((noinline)) void end_file(enum wait_call call,
 		put_file(call, fd, start, ended);
 }
 
+/* Two files at the same time: the one that is read is drawn in the other. */
+static COLD void end_copy(enum wait_call call, int from, int to, ssize_t bytes,
+			  uint64_t start)
+{
+	if (gate_bits() & GATE_IO && bytes >= 0)
+		file_io_took(FILE_VERB_READ, from, (uint64_t)bytes, start);
+	end_file(call, FILE_VERB_WRITE, to, bytes, start);
+}
+
 static COLD void end_woken(enum wait_call call, uint64_t start,
 			   const void *object, uint64_t before)
 {
@@ -392,6 +423,25 @@ WAITING_CALLS(X)
 		return result;                                                 \
 	}
 FILE_CALLS(X)
+#undef X
+
+#define X(name, parameters, arguments)                                         \
+	WAIT_HOOK ssize_t name parameters                                      \
+	{                                                                      \
+		const uint64_t start = begin_file();                           \
+		ssize_t result;                                                \
+                                                                               \
+		LOOK_UP(name);                                                 \
+		if (unlikely(!real.name)) {                                    \
+			errno = EAGAIN;                                        \
+			return -1;                                             \
+		}                                                              \
+		result = real.name arguments;                                  \
+		if (unlikely(start))                                           \
+			end_copy(CALL_##name, from, to, result, start);        \
+		return result;                                                 \
+	}
+COPYING_CALLS(X)
 #undef X
 
 #define X(fails, name, parameters, arguments)                                  \
@@ -535,6 +585,18 @@ WAIT_HOOK ssize_t pread64(int fd, void *data, size_t bytes, off64_t at)
 	__attribute__((alias("pread")));
 WAIT_HOOK ssize_t pwrite64(int fd, const void *data, size_t bytes, off64_t at)
 	__attribute__((alias("pwrite")));
+WAIT_HOOK ssize_t preadv64(int fd, const struct iovec *parts, int count,
+			   off64_t at) __attribute__((alias("preadv")));
+WAIT_HOOK ssize_t pwritev64(int fd, const struct iovec *parts, int count,
+			    off64_t at) __attribute__((alias("pwritev")));
+WAIT_HOOK ssize_t preadv64v2(int fd, const struct iovec *parts, int count,
+			     off64_t at, int flags)
+	__attribute__((alias("preadv2")));
+WAIT_HOOK ssize_t pwritev64v2(int fd, const struct iovec *parts, int count,
+			      off64_t at, int flags)
+	__attribute__((alias("pwritev2")));
+WAIT_HOOK ssize_t sendfile64(int to, int from, off64_t *at, size_t bytes)
+	__attribute__((alias("sendfile")));
 
 /* Small ones come out of the stream's own buffer: what it reads for them is
  * seen by nobody. */

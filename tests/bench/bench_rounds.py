@@ -19,7 +19,7 @@ import time
 
 BOOTSTRAPS = 2000
 # Also of a program that leaves something to be written after its end.
-CLOSING = re.compile(r"(?:\(|recorded )(\d+) events, (none|\d+) (?:lost|LOST)")
+CLOSING = re.compile(r"(?:\(|recorded )(\d+) (?:recorded )?events, (none|\d+) (?:lost|LOST)")
 COST = re.compile(rb'"cost":\{"hooks_ns":(\d+),"writer_ns":(\d+)')
 
 

@@ -145,6 +145,29 @@ CONSTRUCT(tasks)
 	return total() + leaves;
 }
 
+/* Which thread runs what is left to them; where the loop ends they differ. */
+CONSTRUCT(task_loop)
+{
+#pragma omp parallel num_threads(2)
+#pragma omp single
+#pragma omp taskloop grainsize(5)
+	for (int i = 0; i < COUNT; i++)
+		cells[i] += i;
+	return total();
+}
+
+/* A teams region of one team, and a region in it. */
+CONSTRUCT(league)
+{
+#pragma omp teams num_teams(1) thread_limit(2)
+	{
+#pragma omp parallel for num_threads(2)
+		for (int i = 0; i < COUNT; i++)
+			cells[i] += i;
+	}
+	return total();
+}
+
 CONSTRUCT(ordered)
 {
 #pragma omp parallel num_threads(2)
@@ -171,6 +194,7 @@ static const struct construct constructs[] = {
 	{"critical", critical},	  {"single", single},
 	{"serial", serial},	  {"outer", outer},
 	{"tasks", tasks},	  {"ordered", ordered},
+	{"task_loop", task_loop}, {"league", league},
 	{"asked", asked},	  {NULL, NULL},
 };
 

@@ -283,7 +283,8 @@ def test_what_finds_no_room_is_no_success():
     """A report for a program, cut short on a full disk, would be taken for one."""
     trace = FIXTURES[0]
     for arguments in (["report", trace], ["report", "--json", trace], ["memory", trace],
-                      ["diff", trace, trace], ["plan"], ["options"], ["--help"], ["--version"]):
+                      ["diff", trace, trace], ["plan"], ["options"], ["--help"], ["--version"],
+                      ["report", "--help"], ["record", "--usage"], ["plan", "-?"]):
         with open("/dev/full", "w", encoding="ascii") as full:
             status, said = ends_into(full, *arguments)
         expect_equal((status, "standard output: No space left on device" in said),

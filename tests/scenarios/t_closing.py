@@ -13,7 +13,7 @@ import sys
 import termios
 
 import harness
-from harness import Skip, expect, expect_equal, folder, program, traced
+from harness import Skip, expect, expect_equal, folder, program, same, traced
 
 COLUMNS = 60
 # Who judges may have to wait for a processor.
@@ -53,6 +53,17 @@ def test_the_arguments_of_templates_are_folded():
                  preload=library_beside(None))
     said = [line for line in run.own_lines if "most time: " in line]
     expect(len(said) == 1 and " of_many<>::operator<< [omp" in said[0], run.stderr)
+
+
+def test_events_are_counted_alike():
+    """As they were recorded; of the entries that they became, the report says so."""
+    run = same("mesh", 5)
+    recorded, = re.findall(r"\((\d+) recorded events, none lost", run.stderr)
+    said = harness.command("report", run.trace.path).stdout
+    entries = len(run.trace.events)
+    expect(f"\n{recorded} recorded events, {entries} entries in the file, " in said, said)
+    expect(f": {entries} entries, good" in harness.command("check", run.trace.path).stdout,
+           entries)
 
 
 def test_samples_are_no_calls():

@@ -378,7 +378,7 @@ def test_check_takes_what_torch_profiler_writes():
             json.dump(head | more, file)
         run = command("check", path)
         expect_equal(run.status, status, run.stdout)
-        expect_equal("events, good" in run.stdout, not status, run.stdout)
+        expect_equal("entries, good" in run.stdout, not status, run.stdout)
 
 
 def test_check_finds_each_fault():

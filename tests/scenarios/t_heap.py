@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 """The heap: every function that gives or takes memory, in every mode."""
 
+import json
 import re
 import subprocess
 
@@ -59,6 +60,8 @@ def test_a_peak_that_was_looked_at_now_and_then_is_the_least():
         said = harness.command("report", trace.path).stdout
         expect_equal("  peak at least " in said, mode not in ("all", "sites"), mode + said)
         expect("  peak " in said, mode, said)
+        sums = json.loads(harness.command("report", "--json", trace.path).stdout)[0]["heap"]
+        expect_equal(sums["peak_is_least"], mode not in ("all", "sites"), mode)
 
 
 def test_malloc():

@@ -101,6 +101,23 @@ def test_tasks():
     expect_same_as_gcc("tasks")
 
 
+def test_tasks_of_a_loop_are_called_as_their_function():
+    """Of them libomp says that they were begun in itself."""
+    for program in (clang(), "compilers"):
+        trace = same(program, "task_loop").trace
+        expect(len(explicit(trace)) > 1, "tasks")
+        expect_equal({one["name"] for one in explicit(trace)}, {"task_loop [omp task]"},
+                     program)
+
+
+def test_a_league_of_one_is_a_team_of_one():
+    """libomp tells no member of it."""
+    for program in (clang(), "compilers"):
+        league, = [one for one in same(program, "league").trace.slices(omp="parallel")
+                   if one["args"].get("schedule") == "teams"]
+        expect_equal(league["args"]["team"], 1, program)
+
+
 def nested(pattern, count, program=None):
     """(trace, tasks that ran by the program's own count)"""
     run = same(program or build("clang", "task_nest.c", "-fopenmp"), pattern, count)

@@ -55,6 +55,27 @@ def test_what_turns_round_until_there_is_work_is_at_none():
     expect("thread 701 (works most)" in said, said)
 
 
+def test_what_is_sampled_between_short_steps_is_named():
+    """An environment that is slow lies in few steps, which are no typical ones; operators
+    that take less than it aren't most of the work."""
+    def said(long_us):
+        lengths = ((1000,) * 9 + (long_us,)) * 4
+        events, at = [], 0
+        for number, length in enumerate(lengths):
+            inner = "simulate" if length > 1000 else "update"
+            events += [step_(number, at, length), slice_("aten::mm", at, 500),
+                       sampled(700, at, length - 10, inner)]
+            at += length
+        return verdict(made(threads_(700) + events, OURS))
+
+    text = said(100000)
+    expect("in these steps, by samples: update" in text, text)
+    expect("most processor time in all, by samples: simulate 400.0 ms, update" in text, text)
+    expect("most work in all" not in text, text)
+    # Of steps that are most of it their own functions are enough.
+    expect(" in all, by samples" not in said(1000), said(1000))
+
+
 def test_where_most_goes_is_where_to_begin():
     """Where no rule knows a cause."""
     said = verdict(made(threads_(700) + stack(700, 0, 8000, "mine")
@@ -180,6 +201,10 @@ def test_the_place_of_a_wait_is_the_programs():
              "ask"),
             ("libpython3.11.so(0x1): sock_recv;/usr/lib/python3.11/ssl.py(9): read;"
              "app.py(7): fetch;app.py(9): <module>", "app.py(7): fetch"),
+            # Imports in imports, so deep that the program's line isn't in the stack.
+            ("libpython3.11.so(0x1): _Py_read;<frozen importlib._bootstrap_external>(1): get;"
+             "/usr/lib/python3/dist-packages/x.py(2): <module>", "Python's imports"),
+            ("b.so(0x1): reads;<frozen importlib._bootstrap>(9): _load", "reads"),
             ("libc.so.6(0x10): recv", "")):
         events = threads_(700) + [sampled(700, 0, 100), wait(100, 5000, 5, frames),
                                   wait(5200, 4000, 5), wait(9300, 100, 6, "x(0x1): other")]
@@ -258,6 +283,33 @@ def test_teams_in_teams_are_counted():
                        {"cpus": 2}), "oversubscribed")
     expect(alone["figure"] == "4 threads on 2 processors"
            and "OMP_NUM_THREADS=2" in alone["next"], alone)
+
+
+def test_a_team_that_sleeps_shares_no_processor():
+    """However many threads it has; half of what there is must have run, or wanted to."""
+    def said(program_us, waited=0):
+        scheduled = {"ran_ns": (100 - waited) * 10**6, "waited_ns": waited * 10**6,
+                     "processors_ns": 2 * 19 * 10**6, "others_ns": 0,
+                     "program_ns": program_us * 1000}
+        return rules(made(steps(lambda at, number: team(at, number + 1, 900, 900, 900, 900)),
+                          {"cpus": 2, "scheduled": scheduled}))
+
+    whole_us = 900 * len([event for event in steps(lambda at, number: [])])
+    expect("oversubscribed" not in said(100), "all of them sleep")
+    expect("oversubscribed" in said(2 * whole_us), "they have all processors")
+    expect("oversubscribed" in said(whole_us // 5, 90), "others have them")
+    for part, is_said in ((0.48, False), (0.52, True)):
+        expect_equal("oversubscribed" in said(int(2 * part * whole_us)), is_said, part)
+
+
+def test_the_teams_of_a_league_run_in_turn():
+    """gcc's have one thread, however many they are; each begins a team of its own."""
+    def league(at, number):
+        events = [slice_("f [omp parallel #2]", at, 910, omp="parallel", region=2 * number + 1,
+                         team=8, schedule="teams")]
+        return events + team(at + 5, 2 * number + 2, 900, 900)
+
+    expect("oversubscribed" not in rules(made(steps(league), {"cpus": 2})))
 
 
 def test_who_begins_a_team_of_its_own_alone_is_no_more_threads():

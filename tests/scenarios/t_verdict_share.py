@@ -254,6 +254,23 @@ def test_steps_that_are_little_of_the_run_are_said_to_be():
     expect("that is recorded" not in text, text)
 
 
+def test_what_lies_between_steps_is_said():
+    """A validation after each tenth step, which is none of them."""
+    for pause, said in ((20e5, "; from first to last 79 % lie between them"), (0, "")):
+        events, at = [slice_("set-up", 0, 12e5)], 12e5
+        for number in range(20):
+            events.append(step_(number, at, 0.5e5))
+            at += 0.5e5
+            if number % 10 == 9:
+                events.append(slice_("validate", at, pause))
+                at += pause
+        events.append(step_(20, at, 0.5e5))
+        text = " ".join(command("report", made(events, {"options": {"SAMPLE": "0"}}))
+                        .stdout.split())
+        expect(re.search(r"the typical steps, \d+ % of the recording" + re.escape(said) + ":",
+                         text), text)
+
+
 def expect_part(path, part):
     text = " ".join(command("report", path).stdout.split())
     if part:

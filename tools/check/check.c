@@ -234,8 +234,8 @@ static void check_file(struct check *check, const struct trace_facts *facts)
 static void summarise(const struct fault_list *faults,
 		      const struct check_result *result)
 {
-	fprintf(faults->out, "%s: %" PRIu64 " events, ", faults->file,
-		result->events);
+	fprintf(faults->out, "%s: %" PRIu64 " entr%s, ", faults->file,
+		result->events, result->events == 1 ? "y" : "ies");
 	if (result->faults)
 		fprintf(faults->out, "%" PRIu64 " fault%s", result->faults,
 			result->faults == 1 ? "" : "s");

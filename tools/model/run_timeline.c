@@ -378,6 +378,8 @@ static void on_part(struct timeline *timeline, const struct trace_event *event,
 {
 	struct timeline_lane *lane = timeline_lane(timeline, lane_number);
 	const struct trace_value schedule = trace_event_arg(event, "schedule");
+	const bool is_league = schedule.type == TRACE_STRING &&
+			       !strcmp(schedule.text, "teams");
 	int64_t team = 0, part;
 
 	if (!strcmp(category, TIMELINE_MEMBERS)) {
@@ -387,8 +389,11 @@ static void on_part(struct timeline *timeline, const struct trace_event *event,
 		   trace_event_integer(event, "team", &part)) {
 		lane->work_ns = saturate_subtract(lane->work_ns, event->dur_ns);
 	}
-	if (trace_event_integer(event, "team", &team) &&
-	    team > timeline->team_max)
+	/* gcc's runtime has one thread for all teams of a league: they run in
+	 * turn. */
+	if (trace_event_integer(event, "team", &team) && is_league && team > 1)
+		team = 1;
+	if (team > timeline->team_max)
 		timeline->team_max = team;
 	if (schedule.type == TRACE_STRING)
 		snprintf(timeline->schedule, sizeof(timeline->schedule), "%s",

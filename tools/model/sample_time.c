@@ -46,7 +46,9 @@ static void count(struct walk *walk, const struct open_function *top,
 		  int64_t end_ns)
 {
 	const uint32_t key[2] = {top->line, top->function};
-	const int64_t ns = split_typical_ns(walk->split, walk->now_ns, end_ns);
+	const int64_t ns = walk->split ? split_typical_ns(walk->split,
+							  walk->now_ns, end_ns)
+				       : end_ns - walk->now_ns;
 	struct sample_time *time = &walk->times[top->line];
 	int64_t *pair = key_table_row(
 		&walk->pairs, key_table_number(&walk->pairs, key, sizeof(key)));

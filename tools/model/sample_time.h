@@ -19,7 +19,8 @@ struct sample_time {
 	uint32_t most;	 /* its name; may be the line's own */
 };
 
-/* One for each name of the timeline, to be freed; all 0: no samples. */
+/* One for each name of the timeline, to be freed; all 0: no samples.  In the
+ * typical steps alone; split NULL: in all. */
 struct sample_time *sample_times(const struct timeline *timeline,
 				 const struct split *split);
 

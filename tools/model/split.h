@@ -115,6 +115,10 @@ const char *split_share_key(enum share share);	/* "host" */
 /* split_slow.c: the steps' quantiles, and which are slow. */
 void split_find_slow(struct split *split);
 
+/* How much of the time from the first step to the last one, of 1, lies in none:
+ * validations. */
+double split_between(const struct split *split);
+
 /* The sums of the others. */
 void split_add_up(struct split *split);
 

@@ -51,3 +51,16 @@ void split_find_slow(struct split *split)
 			split->count >= SPLIT_STEPS_MIN && durations[at] > from;
 	free(durations);
 }
+
+double split_between(const struct split *split)
+{
+	const struct split_step *last;
+	double span;
+
+	if (!split->has_steps || split->count < 2)
+		return 0;
+	last = &split->steps[split->count - 1];
+	span = (double)last->start_ns + (double)last->dur_ns -
+	       (double)split->steps[0].start_ns;
+	return span > 0 ? 1 - (double)split->all_ns / span : 0;
+}

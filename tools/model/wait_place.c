@@ -33,10 +33,12 @@ static enum frame_kind kind_of(const char *frame)
 		       : FRAME_NATIVE;
 }
 
-/* Of CPython's own code nobody wants to know where lines of Python are. */
+/* Of CPython's own code nobody wants to know where lines of Python are.  Those
+ * of imports are no place, but they say what it is. */
 void wait_place_of(struct text_buffer *text, const char *stack, size_t len)
 {
 	char native[FRAME_BYTES] = "";
+	bool is_import = false, is_pythons = false;
 
 	for (size_t at = 0; at < len;) {
 		const char *end = memchr(stack + at, ';', len - at);
@@ -51,13 +53,20 @@ void wait_place_of(struct text_buffer *text, const char *stack, size_t len)
 			text_buffer_format(text, "%s", frame);
 			return;
 		case FRAME_NATIVE:
-			if (!native[0])
-				strcpy(native, strstr(frame, "): ") + 3);
+			if (native[0])
+				break;
+			strcpy(native, strstr(frame, "): ") + 3);
+			is_pythons = !strncmp(frame, "python3", 7) ||
+				     !strncmp(frame, "libpython", 9);
 			break;
-		default: break;
+		default:
+			is_import |= !strncmp(frame, "<frozen importlib", 17);
+			break;
 		}
 	}
-	text_buffer_format(text, "%s", native);
+	text_buffer_format(text, "%s",
+			   is_import && is_pythons ? "Python's imports"
+						   : native);
 }
 
 const char *wait_places_event(struct wait_places *places,

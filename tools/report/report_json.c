@@ -352,8 +352,11 @@ static void put_sums(const struct report *report, yajl_gen gen)
 	const struct trace_metadata *metadata = &report->metadata;
 
 	json_print_object(gen, "heap");
-	if (metadata->heap_calls >= 0)
+	if (metadata->heap_calls >= 0) {
 		put_fields(gen, metadata, heap_fields);
+		json_print_bool(gen, "peak_is_least",
+				metadata->heap_peak_is_least);
+	}
 	put_fields(gen, &report->heap_events, memory_fields);
 	yajl_gen_map_close(gen);
 	json_print_object(gen, "managed_memory");

@@ -73,12 +73,24 @@ static void print_file(const struct report *report, FILE *out)
 		text_wrap_print(out, 2, "%s\n", report->warning);
 }
 
+/* An event that was recorded may be several entries, a slice with its arrows
+ * and counters; names of lanes and steps are of none. */
 static void print_facts(const struct report *report, FILE *out)
 {
-	text_wrap_print(out, 2, "%" PRIu64 " event%s, %s\n",
-			report->facts.events,
-			plural((int64_t)report->facts.events),
-			quantity_time((double)report_wall_ns(report)).text);
+	const int64_t entries = (int64_t)report->facts.events;
+	const int64_t recorded = report->metadata.in_file;
+	const struct quantity wall =
+		quantity_time((double)report_wall_ns(report));
+
+	if (recorded >= 0)
+		text_wrap_print(out, 2,
+				"%" PRId64 " recorded event%s, %" PRId64
+				" entr%s in the file, %s\n",
+				recorded, plural(recorded), entries,
+				entries == 1 ? "y" : "ies", wall.text);
+	else
+		text_wrap_print(out, 2, "%" PRId64 " event%s, %s\n", entries,
+				plural(entries), wall.text);
 	for (size_t at = 0; at < report->note_count; at++)
 		text_wrap_print(out, 2, "note: %s\n", report->notes[at]);
 	if (report->metadata.is_recovered)

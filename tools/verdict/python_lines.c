@@ -31,6 +31,27 @@ static void enter(struct open_functions *open, int64_t end_ns, uint32_t name)
 	open->list[open->count++] = (struct open_function){end_ns, name};
 }
 
+bool waits_in_python(const char *name)
+{
+	static const char *const waits[] = {"method acquire of _thread.",
+					    "method __enter__ of _thread.",
+					    " of select.",
+					    "function select>",
+					    "function sleep>",
+					    "function waitpid>",
+					    "function wait4>",
+					    "method accept of _socket.",
+					    "method recv of _socket.",
+					    "method get of _queue."};
+
+	if (strncmp(name, "<built-in ", 10))
+		return false;
+	for (size_t at = 0; at < sizeof(waits) / sizeof(waits[0]); at++)
+		if (strstr(name, waits[at]))
+			return true;
+	return false;
+}
+
 /* What calls of that name take in each function, by the function's name. */
 static void count_functions(const struct verdict_facts *facts, uint32_t name,
 			    double *ns)

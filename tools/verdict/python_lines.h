@@ -30,4 +30,8 @@ double *called_by_line(const struct verdict_facts *facts, double *all);
  * Python are recorded, or the file isn't ours. */
 const char *ask_for_lines(const struct verdict_facts *facts);
 
+/* "<built-in method acquire of _thread.lock object>": what of Python's own
+ * does nothing but wait. */
+bool waits_in_python(const char *name);
+
 #endif

@@ -48,6 +48,7 @@
 #define FORK_SHARE_MIN	   0.30 /* of a region, not spent in work */
 #define FEW_THREADS_MIN	   4	/* processors for each thread of a team */
 #define FEW_THREADS_LOOSE  0.5	/* processors */
+#define TEAM_RUNS_MIN	   0.5	/* of the processors, by a team of too many */
 #define IDLE_WORK_MAX	   0.02 /* of the busiest thread's */
 #define IDLE_PARTS_MIN	   10
 

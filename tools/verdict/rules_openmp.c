@@ -492,6 +492,24 @@ static bool are_bound(const struct trace_metadata *metadata, int64_t threads)
 	       metadata->bound_threads >= threads;
 }
 
+/* A team that sleeps or waits for files shares no processor, however large it
+ * is.  What its threads would have run, had they always found one free, is
+ * guessed by the first one; that of teams in teams and of several pools isn't
+ * known, since they are in regions at the same time. */
+static bool wants_processors(const struct verdict_facts *facts, int64_t cpus)
+{
+	const struct trace_sums own = trace_metadata_own(facts->metadata);
+	const double free = 1 - trace_metadata_unscheduled(facts->metadata);
+	double elapsed_ns = 0;
+
+	if (own.processors_ns <= 0 || free <= 0)
+		return true;
+	for (size_t at = 0; at < facts->region_count; at++)
+		elapsed_ns += (double)facts->regions[at].elapsed_ns;
+	return (double)own.program_ns / free >=
+	       TEAM_RUNS_MIN * (double)cpus * elapsed_ns;
+}
+
 bool rule_oversubscribed(const struct verdict_facts *facts,
 			 struct finding *finding)
 {
@@ -513,6 +531,8 @@ bool rule_oversubscribed(const struct verdict_facts *facts,
 	if (is_bound)
 		cpus = facts->metadata->bound_cpus;
 	if (cpus <= 0 || threads <= cpus)
+		return false;
+	if (threads == team && !nested && !wants_processors(facts, cpus))
 		return false;
 	finding->saved_ns = omp * (1 - (double)cpus / (double)threads);
 	if (!is_worth(facts, finding->saved_ns, SHARE_MIN))

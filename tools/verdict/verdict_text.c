@@ -196,14 +196,21 @@ static unsigned int add_covered(struct text_buffer *lines,
 				const struct verdict *verdict,
 				unsigned int columns)
 {
+	const struct verdict_facts *facts = &verdict->facts;
 	const double covered = verdict_covered(verdict);
+	const double between = split_between(&facts->split);
+	char others[60] = "";
 
 	if (covered <= 0)
 		return 0;
+	if (between >= SHARE_HIGH_MIN)
+		snprintf(others, sizeof(others),
+			 "; from first to last %.0f %% lie between them",
+			 100 * between);
 	return add_line(lines, 2, columns,
-			"the typical steps, %.*f %% of the %s:", covered < 0.1,
-			100 * covered,
-			verdict->facts.split.has_before ? "time" : "recording");
+			"the typical steps, %.*f %% of the %s%s:",
+			covered < 0.1, 100 * covered,
+			facts->split.has_before ? "time" : "recording", others);
 }
 
 static unsigned int add_finding(struct text_buffer *lines,
@@ -248,29 +255,6 @@ static enum names names_of_samples(const struct timeline *timeline)
 	if (!has_native)
 		return NAMES_ALL;
 	return has_python ? NAMES_PYTHON : NAMES_NATIVE;
-}
-
-/* "<built-in method acquire of _thread.lock object>": what of Python's own
- * does nothing but wait. */
-static bool waits_in_python(const char *name)
-{
-	static const char *const waits[] = {"method acquire of _thread.",
-					    "method __enter__ of _thread.",
-					    " of select.",
-					    "function select>",
-					    "function sleep>",
-					    "function waitpid>",
-					    "function wait4>",
-					    "method accept of _socket.",
-					    "method recv of _socket.",
-					    "method get of _queue."};
-
-	if (strncmp(name, "<built-in ", 10))
-		return false;
-	for (size_t at = 0; at < sizeof(waits) / sizeof(waits[0]); at++)
-		if (strstr(name, waits[at]))
-			return true;
-	return false;
 }
 
 /* Is it work, of the kind that most of the time goes to?  sampled: how long
@@ -321,10 +305,13 @@ static uint32_t next_name(const struct verdict *verdict, enum names names,
 	return most;
 }
 
-static const char *names_head(const struct verdict *verdict, enum names names)
+static const char *names_head(const struct verdict *verdict, enum names names,
+			      const struct split *in)
 {
 	if (names < NAMES_PYTHON)
 		return "most work in all: ";
+	if (!in)
+		return "most processor time in all, by samples: ";
 	return verdict->facts.split.has_steps
 		       ? "most processor time in these steps, by samples: "
 		       : "most processor time, by samples: ";
@@ -343,17 +330,16 @@ static void add_most(struct text_buffer *text, const struct timeline *timeline,
 				.text);
 }
 
-/* The names that took most, by what they did themselves. */
+/* The names that took most, by what they did themselves; of samples those in
+ * these steps, NULL: all. */
 static unsigned int add_names(struct text_buffer *lines,
 			      const struct verdict *verdict, enum names names,
-			      unsigned int columns)
+			      const struct split *in, unsigned int columns)
 {
 	const struct timeline *timeline = verdict->facts.timeline;
 	const double total = (double)verdict->facts.split.total_ns;
 	struct sample_time *sampled =
-		names >= NAMES_PYTHON
-			? sample_times(timeline, &verdict->facts.split)
-			: NULL;
+		names >= NAMES_PYTHON ? sample_times(timeline, in) : NULL;
 	struct text_buffer text = {0};
 	const char *last = "";
 	int64_t below = INT64_MAX;
@@ -371,7 +357,8 @@ static unsigned int add_names(struct text_buffer *lines,
 			continue;
 		last = timeline_name_text(timeline, most);
 		text_buffer_format(&text, "%s%s %s",
-				   named++ ? ", " : names_head(verdict, names),
+				   named++ ? ", "
+					   : names_head(verdict, names, in),
 				   short_name(last).text,
 				   quantity_time((double)below).text);
 		if (sampled)
@@ -527,7 +514,8 @@ static unsigned int add_sampled(struct text_buffer *lines,
 				const struct verdict *verdict, enum names names,
 				unsigned int columns)
 {
-	const unsigned int named = add_names(lines, verdict, names, columns);
+	const unsigned int named = add_names(lines, verdict, names,
+					     &verdict->facts.split, columns);
 
 	return named ? named + add_cut(lines, verdict, columns) : 0;
 }
@@ -584,6 +572,21 @@ static unsigned int add_tasks(struct text_buffer *lines,
 			quantity_time((double)sum.total_ns).text);
 }
 
+/* What was sampled outside of the typical steps, too, where these aren't most
+ * of it: slices don't tell what the program's own functions did. */
+static enum names names_in_all(const struct verdict *verdict,
+			       enum names sampled)
+{
+	const struct split *split = &verdict->facts.split;
+
+	if (!sampled)
+		return NAMES_ALL;
+	return verdict_covered(verdict) > 0 &&
+			       split->ns[SHARE_GPU] * 2 <= split->total_ns
+		       ? sampled
+		       : NAMES_OTHERS;
+}
+
 /* What stands behind the findings, without so many of its last parts. */
 static unsigned int add_parts(struct text_buffer *text,
 			      const struct verdict *verdict,
@@ -611,8 +614,8 @@ static unsigned int add_parts(struct text_buffer *text,
 	if (left_out < 2)
 		used += add_phases(text, verdict, columns);
 	if (left_out < 1)
-		used += add_names(text, verdict,
-				  sampled ? NAMES_OTHERS : NAMES_ALL, columns) +
+		used += add_names(text, verdict, names_in_all(verdict, sampled),
+				  NULL, columns) +
 			add_tasks(text, verdict, columns);
 	if (left_out < 2)
 		used += add_waits(text, verdict, columns);

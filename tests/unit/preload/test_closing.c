@@ -66,7 +66,7 @@ static void nothing_is_lost(void **state)
 	(void)state;
 	begin();
 	close_run(0);
-	expect("wrote a.trace (100 events, none lost, ");
+	expect("wrote a.trace (100 recorded events, none lost, ");
 	expect_not("LOST");
 	fixture_end(session);
 }
@@ -120,7 +120,7 @@ static void one_is_no_plural(void **state)
 	done.thinned = 1;
 	store_relaxed(&session->head->unrecorded_calls, 1);
 	close_run(0);
-	expect("wrote a.trace (1 event, 2 LOST, ");
+	expect("wrote a.trace (1 recorded event, 2 LOST, ");
 	expect("1 event found no room");
 	expect("to be recorded (1 call)");
 	expect("1 event came past TRACEPROF_MAX_MB");

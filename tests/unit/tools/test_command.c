@@ -86,7 +86,7 @@ static void usage_errors_end_with_2(void **state)
 static void files_decide_the_end(void **state)
 {
 	(void)state;
-	expect(check_command, CPU, EXIT_GOOD, "76 events, good");
+	expect(check_command, CPU, EXIT_GOOD, "76 entries, good");
 	expect(check_command, "/dev/null", EXIT_UNREADABLE, "empty");
 	expect(check_command, CPU " /dev/null", EXIT_UNREADABLE, "good");
 	expect(check_command, "--rules", EXIT_GOOD, "one gzip member");
