@@ -61,6 +61,20 @@ def test_a_peak_that_was_looked_at_now_and_then_is_the_least():
         expect("  peak " in said, mode, said)
 
 
+def test_a_peak_outside_of_the_windows_may_be_higher():
+    """A megabyte more with each of twenty steps; two of the first are recorded."""
+    for mode in ("all", "sites"):
+        run = traced("alloc_sites", "leak", 20, env={
+            "TRACEPROF_MALLOC": mode, "TRACEPROF_WAIT": "2", "TRACEPROF_ACTIVE": "2",
+            "TRACEPROF_REPEAT": "1", "TRACEPROF_MAX_OVERHEAD": "0"})
+        said = harness.command("report", run.trace.path).stdout
+        expect("  peak at least " in said and "until this file was finished" in said,
+               mode, said)
+        said = " ".join(harness.command("memory", run.trace.path).stdout.split())
+        expect("until this file was finished the program made " in said and ", had at least " in said and
+               "below, what windows have" in said, mode, said)
+
+
 def test_malloc():
     check_function("malloc", "large")
     check_function("malloc", "all")

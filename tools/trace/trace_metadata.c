@@ -237,6 +237,18 @@ void trace_metadata_entry(struct trace_metadata *metadata,
 			take(metadata, row, &entry->value);
 }
 
+bool trace_metadata_is_windowed(const struct trace_metadata *metadata)
+{
+	return metadata->schedule > 0 || metadata->is_by_hand;
+}
+
+bool trace_metadata_peak_is_least(const struct trace_metadata *metadata)
+{
+	return metadata->heap_peak_is_least ||
+	       trace_metadata_is_windowed(metadata) || metadata->dropped > 0 ||
+	       metadata->unrecorded_calls > 0;
+}
+
 double trace_metadata_unscheduled(const struct trace_metadata *metadata)
 {
 	const double ran = (double)metadata->ran_ns;

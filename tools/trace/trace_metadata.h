@@ -108,6 +108,13 @@ struct trace_sums trace_metadata_own(const struct trace_metadata *metadata);
  * is alike. */
 void trace_metadata_scale(struct trace_metadata *metadata, double part);
 
+/* Windows, not the whole run. */
+bool trace_metadata_is_windowed(const struct trace_metadata *metadata);
+
+/* Not all that was allocated and freed made an event, so the heap may have held
+ * more at times than its peak says. */
+bool trace_metadata_peak_is_least(const struct trace_metadata *metadata);
+
 /* Of the time that the first thread wanted to run, how much it found no
  * processor free; 0 where that isn't known. */
 double trace_metadata_unscheduled(const struct trace_metadata *metadata);
