@@ -61,6 +61,16 @@ def test_a_peak_that_was_looked_at_now_and_then_is_the_least():
         expect("  peak " in said, mode, said)
 
 
+def test_a_heap_that_was_not_counted_is_not_said_to_be_empty():
+    for mode, *program in (("off", "region", "plain_parallel"), ("large", "own_malloc")):
+        run = traced(*program, env={"TRACEPROF_MALLOC": mode})
+        for what in ("report", "memory"):
+            said = harness.command(what, run.trace.path).stdout
+            expect("0 allocations" not in said and "eak at least 0" not in said, said)
+        said = harness.command("diff", run.trace.path, run.trace.path).stdout
+        expect("heap peak" not in said, said)
+
+
 def test_a_peak_outside_of_the_windows_may_be_higher():
     """A megabyte more with each of twenty steps; two of the first are recorded."""
     for mode in ("all", "sites"):

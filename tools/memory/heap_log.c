@@ -323,6 +323,19 @@ static void on_event(void *arg, const struct trace_event *event)
 	}
 }
 
+/* Why there may be none. */
+static void on_note(struct heap_log *log, const struct trace_value *value)
+{
+	static const char about_heap[] = "heap not recorded";
+
+	if (value->type != TRACE_STRING ||
+	    strncmp(value->text, about_heap, sizeof(about_heap) - 1))
+		return;
+	text_buffer_cut(&log->heap_note, 0);
+	text_buffer_add_printable(&log->heap_note, value->text, value->len,
+				  300);
+}
+
 static void on_entry(void *arg, const struct trace_entry *entry)
 {
 	struct heap_log *log = arg;
@@ -331,6 +344,8 @@ static void on_entry(void *arg, const struct trace_entry *entry)
 	int64_t *number = NULL;
 
 	trace_metadata_entry(&log->metadata, entry);
+	if (!strncmp(path, "traceprof.notes.", 16))
+		on_note(log, &entry->value);
 	if (!strcmp(path, "traceprof.stacks.refused"))
 		number = &log->stacks_refused;
 	if (!strcmp(path, "traceprof.stacks.shortened"))
@@ -604,5 +619,6 @@ void heap_log_free(struct heap_log *log)
 	key_table_free(&log->frames);
 	trace_lanes_free(&log->lanes);
 	text_buffer_free(&log->module_path);
+	text_buffer_free(&log->heap_note);
 	source_finder_free(log->finder);
 }

@@ -630,7 +630,11 @@ void heap_print_text(struct heap_view *view, FILE *out)
 {
 	fprintf(out, "%s\n", view->file);
 	if (!view->log->count && !view->log->row_count)
-		fputs("no memory events in this trace\n", out);
+		text_wrap_print(out, 2, "no memory events in this trace%s%s\n",
+				view->log->heap_note.len ? ": " : "",
+				view->log->heap_note.len
+					? view->log->heap_note.data
+					: "");
 	print_all(view->log, out);
 	if (view->log->is_asked)
 		text_wrap_print(out, 2,

@@ -62,6 +62,7 @@ struct trace_metadata {
 	int64_t heap_calls, heap_frees, heap_bytes, heap_asked_bytes;
 	int64_t heap_live_bytes, heap_peak_bytes;
 	bool heap_peak_is_least; /* between events it was looked at alone */
+	bool has_no_heap;	 /* it was not recorded: all below are -1 */
 	int64_t heap_calls_before, heap_frees_before, heap_bytes_before;
 	int64_t heap_asked_before;
 	int64_t stacks_refused, stacks_untaken; /* events without a stack */
