@@ -285,6 +285,17 @@ static void take_time(struct heap_log *log, const struct trace_event *event)
 		log->last_ns = end_ns;
 }
 
+/* Of a file that was merged each has its own. */
+static void note_span(struct heap_log *log, int64_t start_ns, int64_t end_ns)
+{
+	const bool is_first = !log->end_ns;
+
+	if (is_first || start_ns < log->start_ns)
+		log->start_ns = start_ns;
+	if (is_first || end_ns > log->end_ns)
+		log->end_ns = end_ns;
+}
+
 static void on_event(void *arg, const struct trace_event *event)
 {
 	struct heap_log *log = arg;
@@ -311,8 +322,7 @@ static void on_event(void *arg, const struct trace_event *event)
 	else if (trace_value_is(&event->field[FIELD_NAME],
 				"PyTorch Profiler (0)") &&
 		 trace_event_is_slice(event)) {
-		log->start_ns = event->ts_ns;
-		log->end_ns = event->ts_ns + event->dur_ns;
+		note_span(log, event->ts_ns, event->ts_ns + event->dur_ns);
 	} else if (trace_value_is(&event->field[FIELD_NAME], "process_name") &&
 		   !log->lanes.table.count) {
 		int64_t pid;
