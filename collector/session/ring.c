@@ -12,9 +12,9 @@
 #include "collector/system/futex.h"
 #include <errno.h>
 
-/* Longest single wait for the writer under ON_FULL=wait, and how many. */
-#define WAIT_NS	  20000000
-#define WAITS_MAX 250
+/* Longest single wait for the writer under ON_FULL=wait, and all of them. */
+#define WAIT_NS	   20000000
+#define LONGEST_NS UINT64_C(5000000000)
 
 static void wake_writer(struct session *session)
 {
@@ -30,31 +30,38 @@ static void wake_writer(struct session *session)
 		futex_wake(&head->writer_sleeps);
 }
 
-/* The writer's passes when a thread had waited in vain, plus one.  Until there
- * is another pass nobody waits again: its disk may never answer. */
-static _Atomic uint32_t gave_up_at;
+/* A thread has waited in vain, and nobody does again until there was room: the
+ * writer's disk may never answer, or its passes find nothing to give back. */
+static _Atomic bool gave_up;
 
-/* A chunk from the pool; under ON_FULL=wait it lets the writer make room, as
- * long as the writer still makes passes. */
-static uint64_t take_chunk(struct session *session, const struct ring *ring)
+static uint64_t wait_for_chunk(struct session *session)
 {
 	struct session_header *head = session->head;
-	const uint32_t before = load_relaxed(&head->writer_passes);
-	uint64_t at = pool_take(session);
+	const uint64_t end = clock_monotonic_ns() + LONGEST_NS;
+	uint64_t at;
 
-	wake_writer(session);
-	if (likely(at) || head->options.on_full != ON_FULL_WAIT ||
-	    ring->never_waits || load_relaxed(&gave_up_at) == before + 1)
-		return at;
-	for (int i = 0; i < WAITS_MAX && !at; i++) {
+	do {
 		const uint32_t passes = load_relaxed(&head->writer_passes);
 
 		wake_writer(session);
 		futex_wait(&head->writer_passes, passes, WAIT_NS);
 		at = pool_take(session);
-	}
-	if (!at && load_relaxed(&head->writer_passes) == before)
-		store_relaxed(&gave_up_at, before + 1);
+	} while (!at && clock_monotonic_ns() < end);
+	return at;
+}
+
+/* A chunk from the pool; under ON_FULL=wait it lets the writer make room. */
+static uint64_t take_chunk(struct session *session, const struct ring *ring)
+{
+	uint64_t at = pool_take(session);
+
+	wake_writer(session);
+	if (session->head->options.on_full != ON_FULL_WAIT)
+		return at;
+	if (unlikely(!at) && !ring->never_waits && !load_relaxed(&gave_up))
+		at = wait_for_chunk(session);
+	if (!ring->never_waits && load_relaxed(&gave_up) != !at)
+		store_relaxed(&gave_up, !at);
 	return at;
 }
 

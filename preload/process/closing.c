@@ -132,6 +132,29 @@ static void say_thinned(const struct session *session,
 			(long)session->head->options.max_overhead);
 }
 
+static void say_not_in_files(const struct session *session,
+			     const struct writer_summary *done)
+{
+	if (done->past_heap)
+		log_say("not in the files, but in the totals: %lu {call|calls} "
+			"for small blocks (they may take half of "
+			"TRACEPROF_MAX_MB=%ld)",
+			(unsigned long)done->past_heap,
+			(long)session->head->options.max_mb);
+	if (done->deleted)
+		log_say("not in the files, but in the totals: %lu "
+			"{event|events} of parts that were deleted "
+			"(TRACEPROF_MAX_PARTS=%ld)",
+			(unsigned long)done->deleted,
+			(long)session->head->options.max_parts);
+	if (done->past_max)
+		log_say("%lu {event|events} came past TRACEPROF_MAX_MB=%ld "
+			"(the "
+			"totals have all)",
+			(unsigned long)done->past_max,
+			(long)session->head->options.max_mb);
+}
+
 static void say_files(const struct session *session,
 		      const struct writer_summary *done)
 {
@@ -153,24 +176,7 @@ static void say_files(const struct session *session,
 			"last one %s",
 			(unsigned long)done->files,
 			(unsigned long)done->written, loss, size, cost, path);
-	if (done->past_heap)
-		log_say("not in the files, but in the totals: %lu {call|calls} "
-			"for small blocks (they may take half of "
-			"TRACEPROF_MAX_MB=%ld)",
-			(unsigned long)done->past_heap,
-			(long)session->head->options.max_mb);
-	if (done->deleted)
-		log_say("not in the files, but in the totals: %lu "
-			"{event|events} of parts that were deleted "
-			"(TRACEPROF_MAX_PARTS=%ld)",
-			(unsigned long)done->deleted,
-			(long)session->head->options.max_parts);
-	if (done->past_max)
-		log_say("%lu {event|events} came past TRACEPROF_MAX_MB=%ld "
-			"(the "
-			"totals have all)",
-			(unsigned long)done->past_max,
-			(long)session->head->options.max_mb);
+	say_not_in_files(session, done);
 	say_thinned(session, done);
 }
 
@@ -202,9 +208,12 @@ static void say_left(const struct session *session,
 		"be written "
 		"to %s after the program's end, in about %.2f s (if that is "
 		"killed: traceprof recover %s)",
-		(unsigned long)done->seen, loss, (unsigned long)done->left,
+		(unsigned long)(done->seen - done->dropped), loss,
+		(unsigned long)done->left,
 		closing_short_path(session, done->path),
 		(double)done->left_ns / 1e9, session->head->options.dir);
+	/* As far as it was written. */
+	say_not_in_files(session, done);
 	/* Nobody is there to be told when it is known. */
 	if (most && done->left * EVENT_TEXT_LEAST > most / 2)
 		log_say("TRACEPROF_MAX_MB=%ld may leave out some of them, "

@@ -64,6 +64,30 @@ def test_a_peak_that_was_looked_at_now_and_then_is_the_least():
         expect_equal(sums["peak_is_least"], mode not in ("all", "sites"), mode)
 
 
+def test_a_heap_that_was_not_counted_is_not_said_to_be_empty():
+    for mode, *program in (("off", "region", "plain_parallel"), ("large", "own_malloc")):
+        run = traced(*program, env={"TRACEPROF_MALLOC": mode})
+        for what in ("report", "memory"):
+            said = harness.command(what, run.trace.path).stdout
+            expect("0 allocations" not in said and "eak at least 0" not in said, said)
+        said = harness.command("diff", run.trace.path, run.trace.path).stdout
+        expect("heap peak" not in said, said)
+
+
+def test_a_peak_outside_of_the_windows_may_be_higher():
+    """A megabyte more with each of twenty steps; two of the first are recorded."""
+    for mode in ("all", "sites"):
+        run = traced("alloc_sites", "leak", 20, env={
+            "TRACEPROF_MALLOC": mode, "TRACEPROF_WAIT": "2", "TRACEPROF_ACTIVE": "2",
+            "TRACEPROF_REPEAT": "1", "TRACEPROF_MAX_OVERHEAD": "0"})
+        said = harness.command("report", run.trace.path).stdout
+        expect("  peak at least " in said and "until this file was finished" in said,
+               mode, said)
+        said = " ".join(harness.command("memory", run.trace.path).stdout.split())
+        expect("until this file was finished the program made " in said and ", had at least " in said and
+               "below, what windows have" in said, mode, said)
+
+
 def test_malloc():
     check_function("malloc", "large")
     check_function("malloc", "all")

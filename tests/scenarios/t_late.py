@@ -97,6 +97,19 @@ def test_more_than_memory_holds():
            run.trace.meta["writer"])
 
 
+def test_what_is_left_is_not_all_that_is_said():
+    """What found no room was not recorded."""
+    run = traced("many_blocks", 400000, env={
+        "TRACEPROF_ENCODE": "late", "TRACEPROF_BUFFER_MB": "4", "TRACEPROF_MALLOC": "all",
+        "TRACEPROF_MAX_MB": "1", "TRACEPROF_MAX_PARTS": "2", "TRACEPROF_PARTS_KEEP": "last",
+        "TRACEPROF_MAX_OVERHEAD": "0"})
+    events = run.traces[-1].meta["events"]
+    for line in run.own_lines:
+        found = re.search(r"recorded (\d+) events?, ", line)
+        if found:
+            expect_equal(int(found[1]), events["written"] + events["cut"], events)
+
+
 def test_live_leaves_nothing():
     run = traced("spins", 2, 30000, 0, env={"TRACEPROF_ENCODE": "live"})
     expect(not any(LEFT in line for line in run.own_lines), run.stderr)

@@ -46,6 +46,23 @@ def test_ranks_of_a_job():
                  [part["traceprof"]["events"] for part in parts], "what lies around")
 
 
+def test_a_job_lasts_from_the_first_ranks_start_to_the_last_ones_end():
+    """One rank after the other, here."""
+    paths = [traced("spins", 2, 300, 0, env={"RANK": str(rank), "WORLD_SIZE": "2",
+                                             "TRACEPROF_MALLOC": "all"})
+             .files[0] for rank in range(2)]
+    output = merged(*paths)
+    spans = [event for event in events_of(output)["traceEvents"]
+             if event.get("cat") == "Trace"]
+    expect_equal(len(spans), 2, "spans")
+    lasted_us = (max(span["ts"] + span["dur"] for span in spans) -
+                 min(span["ts"] for span in spans))
+    for what, key in (("report", "wall_ns"), ("memory", "run_ns")):
+        said = json.loads(command(what, "--json", output).stdout)
+        said = said[0] if isinstance(said, list) else said
+        expect(abs(said[key] / 1000 - lasted_us) < 1, what, said[key], lasted_us)
+
+
 def made(name, base, *events):
     path = os.path.join(folder(), f"{name}.1.pt.trace.json")
     with open(path, "w", encoding="utf-8") as file:

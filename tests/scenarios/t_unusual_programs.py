@@ -181,6 +181,8 @@ def test_program_with_its_own_allocator():
     notes = " ".join(run.trace.meta.get("notes", []))
     expect("alloc" in notes, "the file does not say that the heap is not seen",
            run.trace.meta)
+    said = " ".join(harness.command("memory", run.trace.path).stdout.split())
+    expect("no memory events in this trace: heap not recorded: " in said, said)
 
 
 def test_an_allocator_that_bears_nothing_before_main():

@@ -285,6 +285,17 @@ static void take_time(struct heap_log *log, const struct trace_event *event)
 		log->last_ns = end_ns;
 }
 
+/* Of a file that was merged each has its own. */
+static void note_span(struct heap_log *log, int64_t start_ns, int64_t end_ns)
+{
+	const bool is_first = !log->end_ns;
+
+	if (is_first || start_ns < log->start_ns)
+		log->start_ns = start_ns;
+	if (is_first || end_ns > log->end_ns)
+		log->end_ns = end_ns;
+}
+
 static void on_event(void *arg, const struct trace_event *event)
 {
 	struct heap_log *log = arg;
@@ -311,8 +322,7 @@ static void on_event(void *arg, const struct trace_event *event)
 	else if (trace_value_is(&event->field[FIELD_NAME],
 				"PyTorch Profiler (0)") &&
 		 trace_event_is_slice(event)) {
-		log->start_ns = event->ts_ns;
-		log->end_ns = event->ts_ns + event->dur_ns;
+		note_span(log, event->ts_ns, event->ts_ns + event->dur_ns);
 	} else if (trace_value_is(&event->field[FIELD_NAME], "process_name") &&
 		   !log->lanes.table.count) {
 		int64_t pid;
@@ -323,6 +333,19 @@ static void on_event(void *arg, const struct trace_event *event)
 	}
 }
 
+/* Why there may be none. */
+static void on_note(struct heap_log *log, const struct trace_value *value)
+{
+	static const char about_heap[] = "heap not recorded";
+
+	if (value->type != TRACE_STRING ||
+	    strncmp(value->text, about_heap, sizeof(about_heap) - 1))
+		return;
+	text_buffer_cut(&log->heap_note, 0);
+	text_buffer_add_printable(&log->heap_note, value->text, value->len,
+				  300);
+}
+
 static void on_entry(void *arg, const struct trace_entry *entry)
 {
 	struct heap_log *log = arg;
@@ -331,6 +354,8 @@ static void on_entry(void *arg, const struct trace_entry *entry)
 	int64_t *number = NULL;
 
 	trace_metadata_entry(&log->metadata, entry);
+	if (!strncmp(path, "traceprof.notes.", 16))
+		on_note(log, &entry->value);
 	if (!strcmp(path, "traceprof.stacks.refused"))
 		number = &log->stacks_refused;
 	if (!strcmp(path, "traceprof.stacks.shortened"))
@@ -604,5 +629,6 @@ void heap_log_free(struct heap_log *log)
 	key_table_free(&log->frames);
 	trace_lanes_free(&log->lanes);
 	text_buffer_free(&log->module_path);
+	text_buffer_free(&log->heap_note);
 	source_finder_free(log->finder);
 }

@@ -99,6 +99,7 @@ struct heap_log {
 	struct trace_facts facts;
 	struct source_finder *finder;
 	struct text_buffer module_path; /* of the entry that is read */
+	struct text_buffer heap_note;	/* why the heap was not recorded */
 	int64_t start_ns, end_ns;	/* of the window, or of its events */
 	int64_t first_ns, last_ns;	/* of all events; 0 none */
 	int64_t ended_ns;      /* some blocks are missing from then on, so none

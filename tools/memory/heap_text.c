@@ -600,31 +600,41 @@ static void print_all(const struct heap_log *log, FILE *out)
 	const int64_t before =
 		all->heap_calls_before > 0 ? all->heap_calls_before : 0;
 	const bool is_estimate = log->sample_bytes || log->thinned_mask;
-	char below[100] = "estimates";
+	const char *what = is_estimate ? "estimates" : "what windows have";
+	char below[100];
 
-	if (!(log->has_large_alone || is_estimate) || all->heap_calls < 0)
+	if (!(log->has_large_alone || is_estimate ||
+	      trace_metadata_is_windowed(all)) ||
+	    all->heap_calls < 0)
 		return;
+	snprintf(below, sizeof(below), "%s", what);
 	if (log->has_large_alone)
 		snprintf(below, sizeof(below),
 			 "blocks of %s and more (TRACEPROF_MALLOC=sites has "
 			 "all)",
 			 quantity_bytes((double)log->large_bytes).text);
-	text_wrap_print(out, 2,
-			"in all the program made %" PRId64
-			" allocations, had %s%s at its peak, and %s at the "
-			"end; below, %s\n",
-			all->heap_calls + before,
-			all->heap_peak_is_least ? "at least " : "",
-			quantity_bytes((double)all->heap_peak_bytes).text,
-			quantity_bytes((double)all->heap_live_bytes).text,
-			below);
+	text_wrap_print(
+		out, 2,
+		"%s the program made %" PRId64
+		" allocations, had %s%s at its peak, and %s at the "
+		"end; below, %s\n",
+		trace_metadata_is_windowed(all) ? "until this file was finished"
+						: "in all",
+		all->heap_calls + before,
+		trace_metadata_peak_is_least(all) ? "at least " : "",
+		quantity_bytes((double)all->heap_peak_bytes).text,
+		quantity_bytes((double)all->heap_live_bytes).text, below);
 }
 
 void heap_print_text(struct heap_view *view, FILE *out)
 {
 	fprintf(out, "%s\n", view->file);
 	if (!view->log->count && !view->log->row_count)
-		fputs("no memory events in this trace\n", out);
+		text_wrap_print(out, 2, "no memory events in this trace%s%s\n",
+				view->log->heap_note.len ? ": " : "",
+				view->log->heap_note.len
+					? view->log->heap_note.data
+					: "");
 	print_all(view->log, out);
 	if (view->log->is_asked)
 		text_wrap_print(out, 2,

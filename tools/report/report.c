@@ -173,6 +173,17 @@ static struct report_lane *lane_at(const struct report *report, uint32_t lane)
 	return key_table_row(&report->lanes.table, lane);
 }
 
+/* Of a file that was merged each has its own. */
+static void note_span(struct report *report, int64_t start_ns, int64_t end_ns)
+{
+	const bool is_first = report->span_end_ns <= report->span_start_ns;
+
+	if (is_first || start_ns < report->span_start_ns)
+		report->span_start_ns = start_ns;
+	if (is_first || end_ns > report->span_end_ns)
+		report->span_end_ns = end_ns;
+}
+
 /* True for what is no content of the trace: the span of the recording, which is
  * noted, and the passes of our own writer. */
 static bool is_ours(struct report *report, const struct trace_event *event)
@@ -180,8 +191,7 @@ static bool is_ours(struct report *report, const struct trace_event *event)
 	const struct trace_value *category = &event->field[FIELD_CAT];
 
 	if (trace_value_is(category, "Trace")) {
-		report->span_start_ns = event->ts_ns;
-		report->span_end_ns = event->ts_ns + event->dur_ns;
+		note_span(report, event->ts_ns, event->ts_ns + event->dur_ns);
 		return true;
 	}
 	return trace_value_is(category, "overhead") &&

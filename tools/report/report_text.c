@@ -439,9 +439,12 @@ static void print_heap(const struct report *report, FILE *out)
 				(knows_before ? (double)heap->heap_bytes_before
 					      : 0))
 				.text,
-			knows_before ? "in all" : "while recorded", frees,
-			plural(frees),
-			heap->heap_peak_is_least ? "at least " : "",
+			trace_metadata_is_windowed(heap)
+				? "until this file was finished"
+			: knows_before ? "in all"
+				       : "while recorded",
+			frees, plural(frees),
+			trace_metadata_peak_is_least(heap) ? "at least " : "",
 			quantity_bytes((double)heap->heap_peak_bytes).text,
 			quantity_bytes((double)heap->heap_live_bytes).text);
 	if (heap->heap_asked_bytes >= 0)

@@ -134,6 +134,7 @@ void trace_metadata_begin(struct trace_metadata *metadata)
 	metadata->is_cupti = false;
 	metadata->has_children = false;
 	metadata->heap_peak_is_least = false;
+	metadata->has_no_heap = false;
 	metadata->tasks = (struct trace_tasks){0};
 }
 
@@ -202,6 +203,32 @@ static void take_task(struct trace_tasks *tasks,
 	}
 }
 
+/* Nobody counted: that is no 0. */
+static void forget_heap(struct trace_metadata *metadata)
+{
+	metadata->heap_calls = -1;
+	metadata->heap_frees = -1;
+	metadata->heap_bytes = -1;
+	metadata->heap_asked_bytes = -1;
+	metadata->heap_live_bytes = -1;
+	metadata->heap_peak_bytes = -1;
+	metadata->heap_calls_before = -1;
+	metadata->heap_frees_before = -1;
+	metadata->heap_bytes_before = -1;
+	metadata->heap_asked_before = -1;
+}
+
+/* It was not asked for, or is an allocator's own. */
+static bool tells_of_no_heap(const char *path, const struct trace_value *value)
+{
+	static const char note[] = "heap not recorded";
+
+	if (!strcmp(path, "options.MALLOC"))
+		return trace_value_is(value, "off");
+	return !strncmp(path, "notes.", 6) && value->type == TRACE_STRING &&
+	       !strncmp(value->text, note, sizeof(note) - 1);
+}
+
 void trace_metadata_entry(struct trace_metadata *metadata,
 			  const struct trace_entry *entry)
 {
@@ -235,6 +262,21 @@ void trace_metadata_entry(struct trace_metadata *metadata,
 	for (size_t row = 0; row < sizeof(known) / sizeof(known[0]); row++)
 		if (matches(path, known[row].path))
 			take(metadata, row, &entry->value);
+	metadata->has_no_heap |= tells_of_no_heap(path, &entry->value);
+	if (metadata->has_no_heap)
+		forget_heap(metadata);
+}
+
+bool trace_metadata_is_windowed(const struct trace_metadata *metadata)
+{
+	return metadata->schedule > 0 || metadata->is_by_hand;
+}
+
+bool trace_metadata_peak_is_least(const struct trace_metadata *metadata)
+{
+	return metadata->heap_peak_is_least ||
+	       trace_metadata_is_windowed(metadata) || metadata->dropped > 0 ||
+	       metadata->unrecorded_calls > 0;
 }
 
 double trace_metadata_unscheduled(const struct trace_metadata *metadata)

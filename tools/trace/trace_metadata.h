@@ -62,6 +62,7 @@ struct trace_metadata {
 	int64_t heap_calls, heap_frees, heap_bytes, heap_asked_bytes;
 	int64_t heap_live_bytes, heap_peak_bytes;
 	bool heap_peak_is_least; /* between events it was looked at alone */
+	bool has_no_heap;	 /* it was not recorded: all below are -1 */
 	int64_t heap_calls_before, heap_frees_before, heap_bytes_before;
 	int64_t heap_asked_before;
 	int64_t stacks_refused, stacks_untaken; /* events without a stack */
@@ -107,6 +108,13 @@ struct trace_sums trace_metadata_own(const struct trace_metadata *metadata);
 /* As much of what is counted over time as such a part of it has, if all of it
  * is alike. */
 void trace_metadata_scale(struct trace_metadata *metadata, double part);
+
+/* Windows, not the whole run. */
+bool trace_metadata_is_windowed(const struct trace_metadata *metadata);
+
+/* Not all that was allocated and freed made an event, so the heap may have held
+ * more at times than its peak says. */
+bool trace_metadata_peak_is_least(const struct trace_metadata *metadata);
 
 /* Of the time that the first thread wanted to run, how much it found no
  * processor free; 0 where that isn't known. */

@@ -2,8 +2,10 @@
 /* late.c - now or later; see late.h. */
 #include "writer/history/late.h"
 
+#include "collector/session/pool.h"
 #include "writer/history/pack.h"
 #include "writer/history/room.h"
+#include "writer/history/spill.h"
 #include "writer/steps/step_finder.h"
 #include <errno.h>
 
@@ -27,6 +29,17 @@ bool late_waits_for_end(struct writer_state *state)
 	return state->late_since_ns && load_relaxed(&state->is_ending);
 }
 
+/* A thread that is over keeps its record, and a chunk that nobody may pack, as
+ * long as its events wait.  They are to be few; new threads find a record, and
+ * hooks a chunk. */
+static bool is_short(struct writer_state *state)
+{
+	return state->retired > RETIRED_MOST ||
+	       state->retired > spill_limit(state) ||
+	       (state->retired && pool_is_spent(state->session)) ||
+	       !pool_room(state->session);
+}
+
 /* Nobody needs them now, and there is a place for them. */
 static bool can_wait(struct writer_state *state)
 {
@@ -43,7 +56,7 @@ static bool can_wait(struct writer_state *state)
 	if (load_relaxed(&((struct gpu_state *)gpu)->source) ==
 	    GPU_SOURCE_CUPTI)
 		return false;
-	return state->retired <= RETIRED_MOST && pack_has_room(state) &&
+	return !is_short(state) && pack_has_room(state) &&
 	       (!state->late_since_ns ||
 		clock_monotonic_ns() - state->late_since_ns < LONGEST_NS);
 }

@@ -255,6 +255,34 @@ static void test_on_full_wait_does_not_wait_for_ever(void **state)
 	assert_int_equal(ring->dropped[EVENT_MARK], 200);
 }
 
+/* Nor is one whose passes give nothing back, as while events wait for a core;
+ * and it is waited for again once it has. */
+static void test_on_full_wait_needs_more_than_passes(void **state)
+{
+	struct chunk *chunk;
+	uint64_t first, second;
+	pthread_t id;
+
+	(void)state;
+	fill();
+	first = load_relaxed(&ring->first_chunk);
+	chunk = session_at(session, first);
+	second = load_relaxed(&chunk->next);
+	session->head->options.on_full = ON_FULL_WAIT;
+	alarm(60);
+	for (int i = 0; i < 200; i++) {
+		assert_false(put(1, 1));
+		add_relaxed(&session->head->writer_passes, 1);
+	}
+	alarm(0);
+	pool_give(session, first);
+	for (int i = 0; i < SLOTS_PER_CHUNK - 1; i++)
+		assert_true(put(1, 1)); /* behind the loss */
+	pthread_create(&id, NULL, give_later, &second);
+	assert_true(put(1, 1));
+	pthread_join(id, NULL);
+}
+
 static void test_taking_a_chunk_wakes_the_writer(void **state)
 {
 	(void)state;
@@ -292,6 +320,7 @@ int main(void)
 		RING_TEST(test_a_loss_is_drawn_at_its_place),
 		RING_TEST(test_on_full_wait_waits_for_the_writer),
 		RING_TEST(test_on_full_wait_does_not_wait_for_ever),
+		RING_TEST(test_on_full_wait_needs_more_than_passes),
 		RING_TEST(test_taking_a_chunk_wakes_the_writer),
 		RING_TEST(test_a_record_stays_its_threads_after_a_chunk_change),
 	};

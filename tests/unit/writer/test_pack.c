@@ -235,20 +235,20 @@ static void who_waits_for_live_writing_is_not_packed(void **unused)
 }
 
 /* More of them than may wait, each in a slice of the drain by itself. */
-static void threads_that_are_over_do_not_wait(void **state)
+static void do_not_wait(uint32_t count, int64_t buffer_mb)
 {
 	struct writer_state writer_state;
 	struct thread *threads[OVER];
 	struct sample sample;
 
-	(void)state;
 	sample_begin(&sample);
+	sample.options.buffer_mb = buffer_mb;
 	sample.options.encode = ENCODE_LATE;
 	sample_session(&sample);
 	sample_window(&sample, 0);
 	assert_int_equal(pass_start(&writer_state, sample.session, true), 0);
 	writer_state.slice_ticks = 1;
-	for (uint32_t i = 0; i < OVER; i++) {
+	for (uint32_t i = 0; i < count; i++) {
 		threads[i] = sample_thread(&sample, 100 + i);
 		sample_scope(&sample, threads[i], "life", 1000000 * i,
 			     1000000 * i + 10);
@@ -259,14 +259,22 @@ static void threads_that_are_over_do_not_wait(void **state)
 	/* It sees them, draws what they had, gives them back. */
 	for (int i = 0; i < 3; i++)
 		pass_run(&writer_state);
-	for (uint32_t i = 0; i < OVER; i++)
+	for (uint32_t i = 0; i < count; i++)
 		assert_int_equal(load_relaxed(&threads[i]->state), THREAD_FREE);
 	assert_int_equal(
-		pass_finish(&writer_state, sample.zero + 1000000 * (OVER + 1)),
+		pass_finish(&writer_state, sample.zero + 1000000 * (count + 1)),
 		0);
 	pass_end(&writer_state);
-	assert_int_equal(sample_number(sample_text(&sample), "written"), OVER);
+	assert_int_equal(sample_number(sample_text(&sample), "written"), count);
 	sample_end(&sample);
+}
+
+static void threads_that_are_over_do_not_wait(void **state)
+{
+	(void)state;
+	do_not_wait(OVER, 128);
+	/* They hold a chunk each: of a small buffer, all. */
+	do_not_wait(OVER / 3, 4);
 }
 
 int main(void)
