@@ -84,28 +84,35 @@
 	  (fd, data, bytes, at))					\
 	X(READ,  readv, (int fd, const struct iovec *parts, int count),	\
 	  (fd, parts, count))						\
-	X(READ,  preadv, (int fd, const struct iovec *parts, int count,	\
-			  off_t at), (fd, parts, count, at))		\
-	X(READ,  preadv2, (int fd, const struct iovec *parts, int count, \
-			   off_t at, int flags), (fd, parts, count, at, flags)) \
 	X(WRITE, write, (int fd, const void *data, size_t bytes),	\
 	  (fd, data, bytes))						\
 	X(WRITE, pwrite, (int fd, const void *data, size_t bytes, off_t at), \
 	  (fd, data, bytes, at))					\
 	X(WRITE, writev, (int fd, const struct iovec *parts, int count), \
-	  (fd, parts, count))						\
-	X(WRITE, pwritev, (int fd, const struct iovec *parts, int count, \
-			   off_t at), (fd, parts, count, at))		\
-	X(WRITE, pwritev2, (int fd, const struct iovec *parts, int count, \
-			    off_t at, int flags), (fd, parts, count, at, flags))
+	  (fd, parts, count))
 
-/* From a file into another one or a socket, past the program's memory:
- * X(name, parameters, arguments). */
-#define COPYING_CALLS(X)						\
-	X(sendfile, (int to, int from, off_t *at, size_t bytes),	\
+/* Those that an older libc may lack: X(how it ends, name, of what, parameters,
+ * arguments).  The last two copy from a file into another one or a socket, past
+ * the program's memory. */
+#define NEWER_CALLS(X)							\
+	X(end_file, preadv, (FILE_VERB_READ, fd),			\
+	  (int fd, const struct iovec *parts, int count, off_t at),	\
+	  (fd, parts, count, at))					\
+	X(end_file, preadv2, (FILE_VERB_READ, fd),			\
+	  (int fd, const struct iovec *parts, int count, off_t at, int flags), \
+	  (fd, parts, count, at, flags))				\
+	X(end_file, pwritev, (FILE_VERB_WRITE, fd),			\
+	  (int fd, const struct iovec *parts, int count, off_t at),	\
+	  (fd, parts, count, at))					\
+	X(end_file, pwritev2, (FILE_VERB_WRITE, fd),			\
+	  (int fd, const struct iovec *parts, int count, off_t at, int flags), \
+	  (fd, parts, count, at, flags))				\
+	X(end_copy, sendfile, (from, to),				\
+	  (int to, int from, off_t *at, size_t bytes),			\
 	  (to, from, at, bytes))					\
-	X(copy_file_range, (int from, off64_t *from_at, int to,		\
-			    off64_t *to_at, size_t bytes, unsigned int flags), \
+	X(end_copy, copy_file_range, (from, to),			\
+	  (int from, off64_t *from_at, int to, off64_t *to_at,		\
+	   size_t bytes, unsigned int flags),				\
 	  (from, from_at, to, to_at, bytes, flags))
 
 /* Those that return what is wrong: X(what if there is no such function, name,
@@ -151,10 +158,9 @@
 
 enum wait_call {
 #define X(returns, name, ...) CALL_##name,
-	WAITING_CALLS(X) FILE_CALLS(X) RETURNING_CALLS(X) CALL_READ_OTHER,
+	WAITING_CALLS(X) FILE_CALLS(X) NEWER_CALLS(X) RETURNING_CALLS(X)
+		CALL_READ_OTHER,
 	CALL_WRITE_OTHER, /* of what is no file */
-	CALL_sendfile,
-	CALL_copy_file_range,
 	CALL_sleep,
 	CALL_pthread_join,
 	CALL_thrd_join,
@@ -166,11 +172,9 @@ enum wait_call {
 
 static const char words[CALL_COUNT][32] = {
 #define X(returns, name, ...) "wait: " #name,
-	WAITING_CALLS(X) FILE_CALLS(X)
+	WAITING_CALLS(X) FILE_CALLS(X) NEWER_CALLS(X)
 		RETURNING_CALLS(X) "wait: read (pipe or socket)",
 	"wait: write (pipe or socket)",
-	"wait: sendfile",
-	"wait: copy_file_range",
 	"wait: sleep",
 	"wait: pthread_join",
 	"wait: thrd_join",
@@ -425,7 +429,7 @@ WAITING_CALLS(X)
 FILE_CALLS(X)
 #undef X
 
-#define X(name, parameters, arguments)                                         \
+#define X(end, name, of, parameters, arguments)                                \
 	WAIT_HOOK ssize_t name parameters                                      \
 	{                                                                      \
 		const uint64_t start = begin_file();                           \
@@ -433,15 +437,15 @@ FILE_CALLS(X)
                                                                                \
 		LOOK_UP(name);                                                 \
 		if (unlikely(!real.name)) {                                    \
-			errno = EAGAIN;                                        \
+			errno = ENOSYS;                                        \
 			return -1;                                             \
 		}                                                              \
 		result = real.name arguments;                                  \
 		if (unlikely(start))                                           \
-			end_copy(CALL_##name, from, to, result, start);        \
+			end(CALL_##name, LIST of, result, start);              \
 		return result;                                                 \
 	}
-COPYING_CALLS(X)
+NEWER_CALLS(X)
 #undef X
 
 #define X(fails, name, parameters, arguments)                                  \
