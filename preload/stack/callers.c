@@ -35,7 +35,7 @@
  * leaves a gap of 128 MiB. */
 #define STACK_MOST (UINT64_C(64) << 20)
 /* Looks, each at twice as many calls, whether they tell anything. */
-#define LOOK_FIRST 1024u
+#define LOOK_FIRST 16384u
 #define LOOK_ALONE 4096u
 #define LOOK_LAST  262144u /* as many as the search takes */
 /* Where on the stack the interpreter's main function is. */

@@ -61,12 +61,9 @@ UNSEEN_KERNELS = {              # written down before their first run
     "denoiser": 150}
 
 LATER_KERNELS = {               # the same, once no rule was to be set any more
-    "annealing": 90, "bodies": 70, "transport": 200, "samples": 60,
-    "generations": 75, "frames": 48}
-
+    "annealing": 90, "bodies": 70, "transport": 200, "samples": 60, "generations": 75, "frames": 48}
 PLACES_KERNELS = {              # and once more
-    "inference": 64, "factors": 45, "codec": 70, "waves": 220, "filter": 90,
-    "subspace": 36}
+    "inference": 64, "factors": 45, "codec": 70, "waves": 220, "filter": 90, "subspace": 36}
 
 NESTED_KERNELS = {              # and again; a rule was set on newton
     "newton": 60, "fluid": 200, "graph": 100, "policy": 50, "neighbours": 300,

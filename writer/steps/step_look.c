@@ -3,6 +3,7 @@
  * step_look.c - of several threads, and of one's regions, ranges and calls,
  * where the step is looked for; the same whenever we come by.
  */
+#include "writer/steps/step_backward.h"
 #include "writer/steps/step_compiled.h"
 #include "writer/steps/step_follow.h"
 #include "writer/steps/step_jitted.h"
@@ -168,8 +169,10 @@ void step_look_now(struct writer_state *state)
 			doubted = next->tid;
 		if (told == OPTIMIZER_DOUBT ||
 		    (told == OPTIMIZER_NONE &&
-		     step_operators_tell_layers(&finder->operators, next,
-						&nest.level[nest.step])))
+		     (step_operators_tell_layers(&finder->operators, next,
+						 &nest.level[nest.step]) ||
+		      !step_backward_agrees(state->session, &finder->operators,
+					    next, &nest))))
 			continue;
 		step_found(state, next, &nest, is_final(state));
 		return;

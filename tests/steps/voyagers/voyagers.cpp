@@ -180,37 +180,7 @@ class dam
 		std::swap(u, tag);
 	}
 
-	int project()
-	{
-		double size = dot(u, u);
-		const double goal = size * 1e-5 * std::exp(4 * noise());
-		int k = 0;
-
-#pragma omp parallel for
-		for (size_t i = 0; i < n; i++) {
-			r[i] = d[i] = u[i];
-			p[i] = 0;
-		}
-		for (; size > goal && k < 40; k++) {
-#pragma omp parallel for
-			for (size_t i = 1; i < n - 1; i++)
-				ad[i] = 2.5 * d[i] - d[i - 1] - d[i + 1];
-			const double alpha = size / dot(d, ad);
-
-#pragma omp parallel for
-			for (size_t i = 0; i < n; i++) {
-				p[i] += alpha * d[i];
-				r[i] -= alpha * ad[i];
-			}
-			const double now = dot(r, r);
-
-#pragma omp parallel for
-			for (size_t i = 0; i < n; i++)
-				d[i] = r[i] + now / size * d[i];
-			size = now;
-		}
-		return k;
-	}
+	int project();
 
 	void correct()
 	{
@@ -233,6 +203,38 @@ class dam
 	size_t n;
 	numbers u, p, r, d, ad, tag;
 };
+
+int dam::project()
+{
+	double size = dot(u, u);
+	const double goal = size * 1e-5 * std::exp(4 * noise());
+	int k = 0;
+
+#pragma omp parallel for
+	for (size_t i = 0; i < n; i++) {
+		r[i] = d[i] = u[i];
+		p[i] = 0;
+	}
+	for (; size > goal && k < 40; k++) {
+#pragma omp parallel for
+		for (size_t i = 1; i < n - 1; i++)
+			ad[i] = 2.5 * d[i] - d[i - 1] - d[i + 1];
+		const double alpha = size / dot(d, ad);
+
+#pragma omp parallel for
+		for (size_t i = 0; i < n; i++) {
+			p[i] += alpha * d[i];
+			r[i] -= alpha * ad[i];
+		}
+		const double now = dot(r, r);
+
+#pragma omp parallel for
+		for (size_t i = 0; i < n; i++)
+			d[i] = r[i] + now / size * d[i];
+		size = now;
+	}
+	return k;
+}
 
 int breaks()
 {

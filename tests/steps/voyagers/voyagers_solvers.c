@@ -40,7 +40,7 @@ static void add(double *to, double by, const double *from)
 		to[i] += by * from[i];
 }
 
-/* --- Runge, Kutta and Fehlberg: a step is tried until its error is small --- */
+/* --- Runge and Kutta: a step is tried until its error is small --- */
 
 static void reaction(const double *x, double *to)
 {
@@ -129,7 +129,7 @@ int stiff(void)
 	return step;
 }
 
-/* --- a load in parts: Newton's steps, each a solve by conjugate gradients --- */
+/* --- a load in parts: Newton's steps, each by conjugate gradients --- */
 
 static void stiffness(const double *x, double *to)
 {
