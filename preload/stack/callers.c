@@ -30,16 +30,16 @@
 #else
 #define BARE_DISTANCE 0
 #endif
-#define PLACES	   512u
+#define PLACES	    512u
 /* No thread's stack but the main one's lies so near to its end: the kernel
  * leaves a gap of 128 MiB. */
-#define STACK_MOST (UINT64_C(64) << 20)
+#define STACK_MOST  (UINT64_C(64) << 20)
 /* Looks, each at twice as many calls, whether they tell anything. */
-#define LOOK_FIRST 16384u
-#define LOOK_ALONE 4096u
-#define LOOK_LAST  262144u /* as many as the search takes */
+#define LOOK_FIRST  16384u
+#define OTHERS_MOST 4096u   /* of other threads, before the main one has any */
+#define LOOK_LAST   262144u /* as many as the search takes */
 /* Where on the stack the interpreter's main function is. */
-#define MAIN_BYTES 16384u
+#define MAIN_BYTES  16384u
 
 struct known_rule {
 	uint64_t code; /* 0 none */
@@ -375,7 +375,7 @@ static void look(const struct step_search *search)
 	callers.next_look *= 2;
 	if (!search_is_by_caller(search) &&
 	    (callers.again * 2 < callers.count || callers.count >= LOOK_LAST ||
-	     (callers.count >= LOOK_ALONE && !callers.changes)))
+	     !callers.changes))
 		gate_mark(GATE_OMP_CALLER, false);
 	callers.changes = 0;
 }
@@ -469,12 +469,12 @@ COLD uint32_t callers_number(const struct thread *thread, uint64_t site,
 	if (!session)
 		return 0;
 	if (thread->tid != (uint32_t)session->head->pid) {
-		if (add_relaxed(&of_others, 1) == LOOK_ALONE)
+		if (add_relaxed(&of_others, 1) == OTHERS_MOST)
 			gate_mark(GATE_OMP_CALLER, false);
 		return 0;
 	}
 	if (!callers.count)
-		store_relaxed(&of_others, LOOK_ALONE + 1);
+		store_relaxed(&of_others, OTHERS_MOST + 1);
 	know_code();
 	place = find_place(&start, &python);
 	callers.count++;

@@ -26,21 +26,33 @@ static const char *name_of(const struct session *session,
 	return name ? name : "";
 }
 
-/* What draws numbers, or fills a batch, changes no model; and gradients are
- * added up by one of these, all but the first. */
-static bool is_of_data(const char *name)
+static bool is_among(const char *name, const char *const *names, size_t count)
 {
-	static const char *const of_data[] = {
-		"aten::add_",	  "aten::copy_",	 "aten::fill_",
-		"aten::random_",  "aten::normal_",	 "aten::uniform_",
-		"aten::squeeze_", "aten::detach_",	 "aten::bernoulli_",
-		"aten::resize_",  "aten::requires_grad_"};
-
-	for (size_t i = 0; i < sizeof(of_data) / sizeof(of_data[0]); i++) {
-		if (!strcmp(name, of_data[i]))
+	for (size_t i = 0; i < count; i++) {
+		if (!strcmp(name, names[i]))
 			return true;
 	}
 	return false;
+}
+
+/* How weights are moved by hand.  Not `add_`, by which gradients are added up,
+ * nor what a forward pass does in place, a mean's `div_`. */
+static bool is_update(const char *name)
+{
+	static const char *const updates[] = {
+		"aten::sub_", "aten::_foreach_sub_", "aten::_foreach_add_",
+		"aten::addcdiv_", "aten::_foreach_addcdiv_"};
+
+	return is_among(name, updates, sizeof(updates) / sizeof(updates[0]));
+}
+
+/* ... and gradients begun anew. */
+static bool is_reset(const char *name)
+{
+	static const char *const resets[] = {"aten::zero_",
+					     "aten::_foreach_zero_"};
+
+	return is_among(name, resets, sizeof(resets) / sizeof(resets[0]));
 }
 
 static size_t calls_of(const struct session *session,
@@ -76,11 +88,10 @@ static struct backward read(const struct session *session,
 		if (!strncmp(name, NODE, sizeof(NODE) - 1) && operator->calls ==
 							      runs)
 			found.runs = runs;
-		if (strncmp(name, "aten::", 6) || !name[6] ||
-		    name[strlen(name) - 1] != '_' || is_of_data(name))
+		if (!is_update(name) && !is_reset(name))
 			continue;
 		found.is_each |= operator->calls % runs == 0;
-		found.is_some |= operator->calls % runs != 0;
+		found.is_some |= is_update(name) && operator->calls % runs;
 	}
 	return found;
 }
@@ -105,30 +116,34 @@ static size_t turns_of(const struct loop_level *level)
 	return level->turns / step_level_every(level);
 }
 
-bool step_backward_agrees(const struct session *session,
-			  const struct step_operators *operators,
-			  const struct step_marks *stream,
-			  struct loop_nest *nest)
+enum step_backward step_backward_compare(const struct session *session,
+					 const struct step_operators *operators,
+					 const struct step_marks *stream,
+					 struct loop_nest *nest)
 {
 	struct backward backward;
 	size_t turns;
 
 	if (stream->family != SEARCH_REGIONS)
-		return true;
+		return BACKWARD_UNKNOWN;
 	backward = read(session, operators, stream->tid);
 	turns = turns_of(&nest->level[nest->step]);
 	if (!backward.runs)
-		return true;
+		return BACKWARD_UNKNOWN;
+	if (backward.is_some && is_as_often(turns, backward.runs))
+		return BACKWARD_OTHER;
+	if (backward.is_some || !backward.is_each)
+		return BACKWARD_UNKNOWN;
 	if (is_as_often(turns, backward.runs))
-		return !backward.is_some;
-	if (!backward.is_each || may_have_several(turns, backward.runs))
-		return !backward.is_each;
+		return BACKWARD_IS_STEP;
+	if (may_have_several(turns, backward.runs))
+		return BACKWARD_OTHER;
 	for (size_t i = 0; i < nest->count; i++) {
 		if (is_as_often(turns_of(&nest->level[i]), backward.runs)) {
 			nest->step = i;
 			nest->outer = 0;
-			return true;
+			return BACKWARD_IS_STEP;
 		}
 	}
-	return false;
+	return BACKWARD_OTHER;
 }

@@ -14,11 +14,16 @@
 
 #include "writer/steps/step_operators.h"
 
-/* False: what was found turns otherwise, and no other level of the nest as
- * often as that; true: it may be the step, which may be another level now. */
-bool step_backward_agrees(const struct session *session,
-			  const struct step_operators *operators,
-			  const struct step_marks *stream,
-			  struct loop_nest *nest);
+enum step_backward {
+	BACKWARD_UNKNOWN,
+	BACKWARD_IS_STEP, /* what was found, or another level of the nest, which
+			     is the step now, turns as often */
+	BACKWARD_OTHER	  /* nothing does, or a step may have several */
+};
+
+enum step_backward step_backward_compare(const struct session *session,
+					 const struct step_operators *operators,
+					 const struct step_marks *stream,
+					 struct loop_nest *nest);
 
 #endif
