@@ -96,7 +96,7 @@ static bool is_of_few(const struct loop_groups *groups,
 }
 
 /* By the code it lies in fewer loops than the marker.  It comes seldom, and
- * only the run's first thousand marks are asked. */
+ * only the run's first thousands of marks are asked. */
 static bool is_further_out(const struct loop_groups *groups, uint32_t site,
 			   uint32_t marker)
 {

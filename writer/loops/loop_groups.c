@@ -5,7 +5,7 @@
 #include <string.h>
 
 /* Of a site's marks so many at least tell where it was called from: none is
- * asked after the run's first thousand. */
+ * asked after the run's first thousands. */
 #define ASKED_LEAST   16u
 /* Turns more of another site in the same loop. */
 #define ASKED_BESIDES 2u
