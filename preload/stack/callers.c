@@ -35,6 +35,7 @@
  * leaves a gap of 128 MiB. */
 #define STACK_MOST  (UINT64_C(64) << 20)
 /* Looks, each at twice as many calls, whether they tell anything. */
+#define LOOK_ALONE  4096u
 #define LOOK_FIRST  16384u
 #define OTHERS_MOST 4096u   /* of other threads, before the main one has any */
 #define LOOK_LAST   262144u /* as many as the search takes */
@@ -74,7 +75,7 @@ static _Atomic uint32_t of_others; /* calls, while the main thread had none */
 
 COLD bool callers_start(void)
 {
-	callers.next_look = LOOK_FIRST;
+	callers.next_look = LOOK_ALONE;
 	return callers.find_object && callers.stack_end;
 }
 
@@ -370,12 +371,17 @@ static uint32_t number_of(struct place_numbers *numbers, uint64_t place,
  * isn't done for ever. */
 static void look(const struct step_search *search)
 {
+	bool is_over;
+
 	if (callers.count < callers.next_look)
 		return;
 	callers.next_look *= 2;
-	if (!search_is_by_caller(search) &&
-	    (callers.again * 2 < callers.count || callers.count >= LOOK_LAST ||
-	     !callers.changes))
+	/* Nearly all one site's, from one place; or long enough. */
+	is_over = !callers.changes && callers.again * 10 >= callers.count * 9;
+	if (callers.count >= LOOK_FIRST)
+		is_over |= callers.again * 2 < callers.count ||
+			   callers.count >= LOOK_LAST || !callers.changes;
+	if (!search_is_by_caller(search) && is_over)
 		gate_mark(GATE_OMP_CALLER, false);
 	callers.changes = 0;
 }
