@@ -75,7 +75,7 @@ static _Atomic uint32_t of_others; /* calls, while the main thread had none */
 
 COLD bool callers_start(void)
 {
-	callers.next_look = LOOK_ALONE;
+	callers.next_look = LOOK_ALONE / 4;
 	return callers.find_object && callers.stack_end;
 }
 
@@ -377,7 +377,8 @@ static void look(const struct step_search *search)
 		return;
 	callers.next_look *= 2;
 	/* Nearly all one site's, from one place; or long enough. */
-	is_over = !callers.changes && callers.again * 10 >= callers.count * 9;
+	is_over = callers.count >= LOOK_ALONE && !callers.changes &&
+		  callers.again * 10 >= callers.count * 9;
 	if (callers.count >= LOOK_FIRST)
 		is_over |= callers.again * 2 < callers.count ||
 			   callers.count >= LOOK_LAST || !callers.changes;
