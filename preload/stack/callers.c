@@ -30,16 +30,17 @@
 #else
 #define BARE_DISTANCE 0
 #endif
-#define PLACES	   512u
+#define PLACES	    512u
 /* No thread's stack but the main one's lies so near to its end: the kernel
  * leaves a gap of 128 MiB. */
-#define STACK_MOST (UINT64_C(64) << 20)
+#define STACK_MOST  (UINT64_C(64) << 20)
 /* Looks, each at twice as many calls, whether they tell anything. */
-#define LOOK_FIRST 1024u
-#define LOOK_ALONE 4096u
-#define LOOK_LAST  262144u /* as many as the search takes */
+#define LOOK_ALONE  4096u
+#define LOOK_FIRST  16384u
+#define OTHERS_MOST 4096u   /* of other threads, before the main one has any */
+#define LOOK_LAST   262144u /* as many as the search takes */
 /* Where on the stack the interpreter's main function is. */
-#define MAIN_BYTES 16384u
+#define MAIN_BYTES  16384u
 
 struct known_rule {
 	uint64_t code; /* 0 none */
@@ -74,7 +75,7 @@ static _Atomic uint32_t of_others; /* calls, while the main thread had none */
 
 COLD bool callers_start(void)
 {
-	callers.next_look = LOOK_FIRST;
+	callers.next_look = LOOK_ALONE / 4;
 	return callers.find_object && callers.stack_end;
 }
 
@@ -370,12 +371,18 @@ static uint32_t number_of(struct place_numbers *numbers, uint64_t place,
  * isn't done for ever. */
 static void look(const struct step_search *search)
 {
+	bool is_over;
+
 	if (callers.count < callers.next_look)
 		return;
 	callers.next_look *= 2;
-	if (!search_is_by_caller(search) &&
-	    (callers.again * 2 < callers.count || callers.count >= LOOK_LAST ||
-	     (callers.count >= LOOK_ALONE && !callers.changes)))
+	/* Nearly all one site's, from one place; or long enough. */
+	is_over = callers.count >= LOOK_ALONE && !callers.changes &&
+		  callers.again * 10 >= callers.count * 9;
+	if (callers.count >= LOOK_FIRST)
+		is_over |= callers.again * 2 < callers.count ||
+			   callers.count >= LOOK_LAST || !callers.changes;
+	if (!search_is_by_caller(search) && is_over)
 		gate_mark(GATE_OMP_CALLER, false);
 	callers.changes = 0;
 }
@@ -469,12 +476,12 @@ COLD uint32_t callers_number(const struct thread *thread, uint64_t site,
 	if (!session)
 		return 0;
 	if (thread->tid != (uint32_t)session->head->pid) {
-		if (add_relaxed(&of_others, 1) == LOOK_ALONE)
+		if (add_relaxed(&of_others, 1) == OTHERS_MOST)
 			gate_mark(GATE_OMP_CALLER, false);
 		return 0;
 	}
 	if (!callers.count)
-		store_relaxed(&of_others, LOOK_ALONE + 1);
+		store_relaxed(&of_others, OTHERS_MOST + 1);
 	know_code();
 	place = find_place(&start, &python);
 	callers.count++;

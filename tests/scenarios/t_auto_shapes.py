@@ -55,6 +55,14 @@ def test_boosting_of_several_classes():
     expect_shape("trees_of_classes", 20, "gradients", (20,))
 
 
+def test_what_comes_first_late_in_the_run():
+    """A load in 20 parts, Newton's steps in each, and hundreds of iterations in some of
+    those: of the first thousand regions two begin a part."""
+    program = compile_program("../steps/nested.c", "-fopenmp", "-lm", name="nested")
+    run = same(program, "parts")
+    expect_equal(run.trace.steps(), list(range(20)), run.stderr)
+
+
 def test_one_region_that_is_called_from_several_places():
     """Two passes of a filter and what follows them."""
     program = kernels()

@@ -52,6 +52,11 @@ def loop():
             if at % 10 == 9:
                 for batch in range(3):
                     call(b"eval_step")
+        elif how == "whole":
+            call(b"split")
+            call(b"train_epoch")
+            if at % 5 == 4:
+                call(b"score")
         elif how == "numbered":
             xla.annotate(b"train#_r=1,step_num=%d#" % at, b"PjitFunction(f)", 50)
         elif how == "around":
@@ -139,6 +144,10 @@ def test_the_first_process_of_a_container():
 
 def test_an_update_that_alone_is_called():
     expect_steps("update", 40, 'JAX function "update"')
+
+
+def test_an_epoch_that_is_one_call():
+    expect_steps("whole", 40, 'JAX function "train_epoch"')
 
 
 def test_two_functions_in_turn():

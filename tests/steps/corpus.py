@@ -42,6 +42,7 @@ from pioneers import pioneers
 from prepared import files, write
 from roamers import roamers
 from rovers import rovers
+from voyagers import voyagers
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 ROOT = os.path.dirname(os.path.dirname(HERE))
@@ -60,12 +61,9 @@ UNSEEN_KERNELS = {              # written down before their first run
     "denoiser": 150}
 
 LATER_KERNELS = {               # the same, once no rule was to be set any more
-    "annealing": 90, "bodies": 70, "transport": 200, "samples": 60,
-    "generations": 75, "frames": 48}
-
+    "annealing": 90, "bodies": 70, "transport": 200, "samples": 60, "generations": 75, "frames": 48}
 PLACES_KERNELS = {              # and once more
-    "inference": 64, "factors": 45, "codec": 70, "waves": 220, "filter": 90,
-    "subspace": 36}
+    "inference": 64, "factors": 45, "codec": 70, "waves": 220, "filter": 90, "subspace": 36}
 
 NESTED_KERNELS = {              # and again; a rule was set on newton
     "newton": 60, "fluid": 200, "graph": 100, "policy": 50, "neighbours": 300,
@@ -585,7 +583,7 @@ def programs(python):
                    kernels(name, folder, source))
     for source, known in (GUESTS | TRAVELLERS | newcomers.PROGRAMS | nomads.PROGRAMS
                           | drifters.PROGRAMS | rovers.PROGRAMS | roamers.PROGRAMS
-                          | pioneers.ALL | {"visitors.c": VISITORS}).items():
+                          | pioneers.ALL | voyagers.PROGRAMS | {"visitors.c": VISITORS}).items():
         for name, steps in known.items():
             yield (f"{source} {name}", lambda: True, steps,
                    lambda folder, name=name, source=source: guest(name, folder, source))
@@ -594,14 +592,16 @@ def programs(python):
                                         | wanderers.PYTHON | newcomers.PYTHON | nomads.PYTHON
                                         | settlers.PYTHON | pilgrims.PYTHON
                                         | drifters.PYTHON | rovers.PYTHON
-                                        | roamers.PYTHON | pioneers.ALL_PYTHON).items():
+                                        | roamers.PYTHON | pioneers.ALL_PYTHON
+                                        | voyagers.PYTHON).items():
         yield (name, lambda module=module: has_module(python, module), steps,
                lambda _, text=text: [python, "-c", text])
     for name, (command, steps, prepare) in (OTHERS | UNSEEN_OTHERS | strangers.OTHERS
                                          | travellers.OTHERS | wanderers.OTHERS
                                          | newcomers.OTHERS | settlers.OTHERS
                                          | pilgrims.OTHERS | nomads.OTHERS
-                                         | drifters.OTHERS | rovers.OTHERS).items():
+                                         | drifters.OTHERS | rovers.OTHERS
+                                         | voyagers.OTHERS).items():
         yield (name, lambda command=command: shutil.which(command) or os.path.isdir(
             os.path.join(pilgrims.SOURCES or os.devnull, command)), steps, prepare)
 

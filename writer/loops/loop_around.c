@@ -96,15 +96,15 @@ static bool is_of_few(const struct loop_groups *groups,
 }
 
 /* By the code it lies in fewer loops than the marker.  It comes seldom, and
- * only the run's first thousand marks are asked. */
+ * only the run's first thousands of marks are asked. */
 static bool is_further_out(const struct loop_groups *groups, uint32_t site,
 			   uint32_t marker)
 {
 	const struct loop_code *code = &groups->code[site];
 
 	return loop_groups_is_once(groups, marker) && code->loop &&
-	       code->caller && code->asked >= ASKED_LEAST && code->depth &&
-	       code->depth < groups->code[marker].depth;
+	       code->caller && code->asked >= ASKED_LEAST &&
+	       loop_groups_may_be_around(groups, site, marker);
 }
 
 /* Hardly anybody asked where it is called, so late it came; the marker lies in
@@ -170,14 +170,18 @@ static bool is_between(const struct loop_groups *groups,
 	return most == least + 1;
 }
 
-/* Nothing else comes in its turns. */
+/* Nothing else comes in its turns, but what a loop around has between them. */
 static bool is_all(const struct loop_groups *groups,
 		   const struct loop_candidate *around,
 		   const struct loop_candidate *step)
 {
+	const uint32_t marker = groups->site[around->level.first];
+
 	for (size_t i = around->level.first; i < around->level.last; i++) {
-		if (!loop_holds(around, groups->site[i]) &&
-		    !loop_holds(step, groups->site[i]))
+		const uint32_t site = groups->site[i];
+
+		if (!loop_holds(around, site) && !loop_holds(step, site) &&
+		    !is_body(groups, site, marker))
 			return false;
 	}
 	return true;

@@ -358,6 +358,20 @@ static bool falls_out(const struct loop_groups *groups,
 	       once + more + FEW_WITHOUT >= turns && once >= more;
 }
 
+/* By the code that other one lies in a loop of its own, and the marker in each
+ * turn of the one around: a part of it that is tried again. */
+static bool is_tried(const struct loop_groups *groups,
+		     const struct loop_level *step,
+		     const struct loop_level *other)
+{
+	const uint32_t marker = groups->site[step->first];
+
+	return marker < LOOP_SITES_MAX && !step->context && !other->context &&
+	       groups->code[marker].always == groups->code[marker].asked &&
+	       loop_groups_is_within(groups, groups->site[other->first],
+				     marker);
+}
+
 bool loop_is_lonely(const struct loop_groups *groups,
 		    const struct loop_candidate *levels, size_t count,
 		    const struct loop_candidate *step)
@@ -372,6 +386,7 @@ bool loop_is_lonely(const struct loop_groups *groups,
 			is_lonely = false;
 		if (other->turns > step->level.turns &&
 		    other->turns < 2 * step->level.turns &&
+		    !is_tried(groups, &step->level, other) &&
 		    falls_out(groups, &step->level, other))
 			return true;
 	}

@@ -272,11 +272,30 @@ static bool is_outside(const struct loop_groups *groups,
 		if (loop_holds(outer, s) && !loop_holds(inner, s) &&
 		    code[s].loop && code[s].asked >= ASKED_LEAST &&
 		    code[s].always == code[s].asked &&
-		    code[s].hits <= outer->level.turns + 1 && code[s].depth &&
-		    code[s].depth < code[marker].depth)
+		    code[s].hits <= outer->level.turns + 1 &&
+		    loop_groups_may_be_around(groups, s, marker))
 			return true;
 	}
 	return false;
+}
+
+/* By the code all of it lies in one loop, and nothing comes in each turn of
+ * that: a function that calls itself, on grids that are coarser and coarser. */
+static bool is_in_no_turns(const struct loop_groups *groups,
+			   const struct loop_candidate *candidate)
+{
+	const struct loop_code *code = groups->code;
+	const uint32_t marker = groups->site[candidate->level.first];
+
+	if (marker >= LOOP_SITES_MAX || !code[marker].loop)
+		return false;
+	for (uint32_t s = 0; s < min_u64(groups->sites, LOOP_SITES_MAX); s++) {
+		if (loop_holds(candidate, s) &&
+		    (code[s].loop != code[marker].loop || code[s].always ||
+		     code[s].asked < LOOP_HITS_LEAST))
+			return false;
+	}
+	return true;
 }
 
 /* After so many turns something is copied, and that is all: of what may be a
@@ -343,6 +362,9 @@ struct gain loop_gain(const struct loop_groups *groups,
 	gain.is_bracketed = is_bracketed(groups, scratch, inner, outer);
 	/* An evaluation before some of them is no part of each. */
 	gain.is_outside = gain.sites && is_outside(groups, inner, outer);
+	/* Nor is one what a function does that calls itself. */
+	if (gain.is_outside && is_in_no_turns(groups, inner))
+		gain.again = 0;
 	gain.is_seldom =
 		gain.again && turns.longer * SINGLE_OF < turns.with * SELDOM;
 	if (gain.is_seldom &&

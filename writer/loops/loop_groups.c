@@ -5,7 +5,7 @@
 #include <string.h>
 
 /* Of a site's marks so many at least tell where it was called from: none is
- * asked after the run's first thousand. */
+ * asked after the run's first thousands. */
 #define ASKED_LEAST   16u
 /* Turns more of another site in the same loop. */
 #define ASKED_BESIDES 2u
@@ -190,6 +190,21 @@ bool loop_groups_is_within(const struct loop_groups *groups, size_t site,
 			return true;
 	}
 	return false;
+}
+
+bool loop_groups_may_be_around(const struct loop_groups *groups, size_t site,
+			       size_t other)
+{
+	const struct loop_code *code = groups->code;
+	const uint32_t loop = other < LOOP_SITES_MAX ? code[other].loop : 0;
+
+	if (site >= LOOP_SITES_MAX || !code[site].depth ||
+	    code[site].depth >= code[other].depth)
+		return false;
+	/* The next loop around is known by its number. */
+	return code[site].depth + 1 < code[other].depth || !loop ||
+	       loop >= LOOP_LOOPS_MAX || !code[site].loop ||
+	       groups->within[loop] == code[site].loop;
 }
 
 bool loop_groups_is_at_times(const struct loop_groups *groups, size_t site,

@@ -82,6 +82,11 @@ bool loop_groups_is_besides(const struct loop_groups *groups, size_t site,
 bool loop_groups_is_within(const struct loop_groups *groups, size_t site,
 			   size_t other);
 
+/* By the code it lies in fewer loops than the other, and nothing says that they
+ * are others: a test behind an epoch's batches has a loop of its own. */
+bool loop_groups_may_be_around(const struct loop_groups *groups, size_t site,
+			       size_t other);
+
 /* The place of most of its calls lies in the same loop as that of another site,
  * and comes less often: whatever else calls them, before the loop, say. */
 bool loop_groups_is_at_times(const struct loop_groups *groups, size_t site,

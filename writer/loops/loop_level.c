@@ -284,7 +284,7 @@ static uint64_t key_of(const struct loop_mark *marks, size_t at,
  * some turns do besides.  Where the code isn't told of all its hits, since
  * it came from other places later, that counts which was asked. */
 static bool is_in_some_turns(const struct loop_groups *groups, size_t hits,
-			     size_t turns, uint32_t marker, bool is_strict,
+			     size_t turns, uint32_t marker, bool is_own,
 			     const struct loop_scratch *scratch)
 {
 	const size_t sites = min_u64(groups->sites, LOOP_SITES_MAX);
@@ -299,7 +299,7 @@ static bool is_in_some_turns(const struct loop_groups *groups, size_t hits,
 			groups->code[s].hits > hits + MISSED_AT_MOST;
 
 		/* Its own is: a loop of it alone in each turn. */
-		if (is_strict && s == marker)
+		if (is_own && s == marker)
 			continue;
 		if ((is_more && is_part && loop_groups_is_once(groups, s) &&
 		     groups->code[s].loop == groups->code[marker].loop) ||
@@ -308,6 +308,32 @@ static bool is_in_some_turns(const struct loop_groups *groups, size_t hits,
 			return true;
 	}
 	return false;
+}
+
+/* By the code what comes before a hit lies in another loop, and not in one
+ * within the marker's: each hit is the first of its loop's turns, when that is
+ * entered, and it is entered no more often. */
+static bool is_entry(const struct loop_groups *groups, size_t hits,
+		     const struct loop_level *level)
+{
+	const struct loop_code *code = groups->code;
+	const uint32_t marker = groups->site[level->first];
+	size_t entries = 0;
+
+	if (!level->context || marker >= LOOP_SITES_MAX)
+		return false;
+	for (size_t i = 1; i < groups->count; i++) {
+		const uint32_t before = groups->site[i - 1];
+
+		if (groups->site[i] != marker || before == marker)
+			continue;
+		if (before >= LOOP_SITES_MAX || !code[before].loop ||
+		    code[before].loop == code[marker].loop ||
+		    loop_groups_is_within(groups, before, marker))
+			return false;
+		entries++;
+	}
+	return entries <= hits + MISSED_AT_MOST;
 }
 
 /* What its loop has once in a turn comes twice from one of its calls to the
@@ -480,6 +506,7 @@ bool loop_candidate_examine(const struct loop_groups *groups, size_t group,
 			    struct loop_scratch *scratch,
 			    struct loop_candidate *candidate)
 {
+	const size_t all = groups->start[group + 1] - groups->start[group];
 	struct loop_level *level = &candidate->level;
 	bool is_strict;
 	size_t count;
@@ -509,9 +536,9 @@ bool loop_candidate_examine(const struct loop_groups *groups, size_t group,
 	weigh(groups, count - 1, scratch, candidate);
 	level->marks = level->last - level->first;
 	is_strict = told == LOOP_BY_LENGTH && are_alike(groups, candidate);
-	if (is_in_some_turns(
-		    groups, groups->start[group + 1] - groups->start[group],
-		    count - 1, groups->site[hits[0]], is_strict, scratch))
+	if (is_in_some_turns(groups, all, count - 1, groups->site[hits[0]],
+			     is_strict || is_entry(groups, all, level),
+			     scratch))
 		return false;
 	if (context && level->mass >= MASS_LEAST)
 		level->missed = count_missed(groups, hits, count - 1, scratch,

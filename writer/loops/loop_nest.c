@@ -183,7 +183,7 @@ static enum answer answer_single(struct finder *finder, const struct gain *gain,
 				 const struct loop_candidate *inner,
 				 const struct loop_candidate *outer)
 {
-	if (gain->is_pass ||
+	if (gain->is_pass || gain->is_outside ||
 	    outer->level.length * 2 >= inner->level.length * 3 ||
 	    (outer->level.mass >= GAIN_RICH_MASS &&
 	     (!gain->is_once || outer->level.length > inner->level.length)))

@@ -21,6 +21,7 @@ enum likeness {
 	LIKE_NONE,
 	LIKE_UPDATE, /* a step if nothing else is called */
 	LIKE_EVALUATION,
+	LIKE_WHOLE, /* an epoch's, of which nothing else is seen */
 	LIKE_STEP,
 	LIKE_TRAINING /* before a step of something else */
 };
@@ -71,6 +72,9 @@ static bool has_word(const char *name, const char *words)
 
 static enum likeness likeness_of(const char *name)
 {
+	if (!search_is_step_like(name) &&
+	    !strncmp(name, CALL "train", strlen(CALL "train")))
+		return LIKE_WHOLE;
 	if (!search_is_step_like(name))
 		return !strcmp(name, CALL "update)") ? LIKE_UPDATE : LIKE_NONE;
 	name += strlen(CALL);
@@ -309,6 +313,11 @@ int step_jitted_judge(const struct session *session,
 		return rc;
 	if (rc)
 		return take(marks, site, nest);
+	/* What is called so is no batch of some that are added up. */
+	if (site->likeness == LIKE_WHOLE)
+		return is_doubtful(marks, &nest->level[nest->step])
+			       ? take(marks, site, nest)
+			       : rc;
 	turns = nest->level[nest->step].turns /
 		step_level_every(&nest->level[nest->step]);
 	if (turns + 1 >= site->hits && turns <= site->hits + 1)

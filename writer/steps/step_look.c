@@ -3,6 +3,7 @@
  * step_look.c - of several threads, and of one's regions, ranges and calls,
  * where the step is looked for; the same whenever we come by.
  */
+#include "writer/steps/step_backward.h"
 #include "writer/steps/step_compiled.h"
 #include "writer/steps/step_follow.h"
 #include "writer/steps/step_jitted.h"
@@ -137,6 +138,24 @@ static bool is_final(const struct writer_state *state)
 	return step_search_of(state)->is_whole || state->is_finishing;
 }
 
+/* Without an optimizer: what was found is a layer, or doesn't turn as often as
+ * the loss is run backward, of which no layer has one. */
+static bool operators_tell_another(struct writer_state *state,
+				   const struct step_marks *stream,
+				   struct loop_nest *nest)
+{
+	const struct step_operators *operators = &state->finder->operators;
+
+	switch (step_backward_compare(state->session, operators, stream,
+				      nest)) {
+	case BACKWARD_IS_STEP: return false;
+	case BACKWARD_OTHER: return true;
+	default:
+		return step_operators_tell_layers(operators, stream,
+						  &nest->level[nest->step]);
+	}
+}
+
 void step_look_now(struct writer_state *state)
 {
 	struct step_finder *finder = state->finder;
@@ -168,8 +187,7 @@ void step_look_now(struct writer_state *state)
 			doubted = next->tid;
 		if (told == OPTIMIZER_DOUBT ||
 		    (told == OPTIMIZER_NONE &&
-		     step_operators_tell_layers(&finder->operators, next,
-						&nest.level[nest.step])))
+		     operators_tell_another(state, next, &nest)))
 			continue;
 		step_found(state, next, &nest, is_final(state));
 		return;

@@ -3,7 +3,9 @@
  * test_loop_around.c - a loop around another one that turns as often as it
  * needs, by the code: one region of its own is enough, none leaves it open;
  * what it does at times in a loop of its own; a round that ends where the run
- * does.
+ * does.  A loop beside is none around, and a function that calls itself is no
+ * evaluation; Newton's steps in parts of a load, what is tried again, and turns
+ * that have nothing but loops.
  */
 #include "tests/unit/loop_marks.h"
 #include <errno.h>
@@ -314,6 +316,142 @@ static void test_rounds_of_boosters(void **state)
 	expect_steps(160);
 }
 
+/* From one place in a loop that lies in so many others, the next one `within`;
+ * `is_always` in each of its turns. */
+static void from(uint64_t id, uint16_t place, uint16_t loop, uint8_t within,
+		 uint16_t others, bool is_always)
+{
+	hit(id);
+	marks[count - 1].caller = place;
+	marks[count - 1].loop = loop;
+	marks[count - 1].within = within;
+	marks[count - 1].depth = (uint8_t)(others + 2);
+	marks[count - 1].is_always = is_always;
+}
+
+/* The same, so many times. */
+static void times(unsigned int many, uint64_t id, uint16_t loop, uint8_t within,
+		  uint16_t others)
+{
+	for (unsigned int i = 0; i < many; i++)
+		in(id, loop, within, others);
+}
+
+/* Five parts of the data, seven epochs each, and what is held out behind them:
+ * its loop lies in the parts' loop, but no batch in it. */
+static void test_a_validation_in_a_loop_beside(void **state)
+{
+	(void)state;
+	for (unsigned int fold = 0; fold < 5; fold++) {
+		for (unsigned int batch = 0; batch < 63; batch++) {
+			times(3, 1, 1, 2, 3);
+			in(2, 2, 0, 2);
+			times(3, 3, 6, 2, 3);
+		}
+		for (unsigned int batch = 0; batch < 3; batch++) {
+			times(3, 4, 7, 8, 2);
+			in(5, 8, 0, 1);
+		}
+	}
+	expect_steps(315);
+}
+
+/* Grids that are coarser and coarser, two of each for one of the finer; each
+ * call comes from a place of its own. */
+static void calls(unsigned int many, uint64_t id, uint16_t call)
+{
+	for (unsigned int i = 0; i < many; i++)
+		from(id, (uint16_t)(10 * call + id), 1, 79, 1, false);
+}
+
+static void cycle(unsigned int level, uint16_t call)
+{
+	calls(1, 1, call);
+	if (level == 4) {
+		calls(8, 2, call);
+		return;
+	}
+	calls(1, 3, call);
+	cycle(level + 1, (uint16_t)(2 * call));
+	cycle(level + 1, (uint16_t)(2 * call + 1));
+	calls(1, 4, call);
+	calls(1, 5, call);
+}
+
+static void test_a_function_that_calls_itself(void **state)
+{
+	(void)state;
+	for (unsigned int turn = 0; turn < 26; turn++) {
+		cycle(0, 1);
+		in(9, 79, 0, 0);
+	}
+	expect_steps(26);
+}
+
+/* A load in 20 parts, each in a few of Newton's steps, each of which solves as
+ * long as it takes, if it has to. */
+static void test_newton_in_parts(void **state)
+{
+	static const unsigned int newtons[] = {3, 5, 2, 3, 4, 6, 3};
+	static const unsigned int turns[] = {90, 3, 0, 90, 21, 0, 0, 62, 8, 90};
+	unsigned int newton = 0;
+
+	(void)state;
+	for (unsigned int part = 0; part < 20; part++) {
+		in(1, 1, 0, 0);
+		for (unsigned int k = 0; k < newtons[part % 7]; k++) {
+			in(2, 2, 1, 1);
+			in(3, 2, 1, 1);
+			for (unsigned int i = 0; i < turns[newton % 10]; i++) {
+				in(4, 4, 2, 2);
+				in(5, 4, 2, 2);
+			}
+			newton++;
+			in(6, 2, 1, 1);
+		}
+		in(7, 1, 0, 0);
+		in(8, 1, 0, 0);
+	}
+	expect_steps(20);
+}
+
+/* Some steps are tried again, in a loop of their own. */
+static void test_what_is_tried_again(void **state)
+{
+	(void)state;
+	for (unsigned int step = 0; step < 40; step++) {
+		const unsigned int tries = 1 + !(step % 4) + !(step % 9);
+
+		in(1, 1, 0, 0);
+		for (unsigned int k = 0; k < tries; k++) {
+			in(2, 2, 1, 1);
+			in(3, 2, 1, 1);
+			times(90, 4, 4, 2, 2);
+			in(5, 2, 1, 1);
+		}
+		in(6, 1, 0, 0);
+	}
+	expect_steps(40);
+}
+
+/* Rounds of nothing but loops: clients of any size, and then two layers that
+ * are added up and six that are tried. */
+static void test_rounds_of_loops_alone(void **state)
+{
+	(void)state;
+	for (unsigned int round = 0; round < 18; round++) {
+		const unsigned int batches = 60 + round * 7 % 30;
+
+		for (unsigned int batch = 0; batch < batches; batch++) {
+			times(2, 1, 1, 0, 4);
+			times(2, 2, 4, 0, 4);
+		}
+		times(2, 3, 5, 0, 1);
+		times(6, 4, 6, 0, 2);
+	}
+	expect_steps(18);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -331,6 +469,13 @@ int main(void)
 		cmocka_unit_test_setup(test_rounds_of_boosters, set_up),
 		cmocka_unit_test_setup(test_turns_of_any_length, set_up),
 		cmocka_unit_test_setup(test_a_search_from_a_few_places, set_up),
+		cmocka_unit_test_setup(test_a_validation_in_a_loop_beside,
+				       set_up),
+		cmocka_unit_test_setup(test_a_function_that_calls_itself,
+				       set_up),
+		cmocka_unit_test_setup(test_newton_in_parts, set_up),
+		cmocka_unit_test_setup(test_what_is_tried_again, set_up),
+		cmocka_unit_test_setup(test_rounds_of_loops_alone, set_up),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

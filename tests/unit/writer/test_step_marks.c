@@ -7,6 +7,7 @@
 #include "tests/unit/sample_session.h"
 
 #include "collector/session/names.h"
+#include "writer/steps/step_backward.h"
 #include "writer/steps/step_compiled.h"
 #include "writer/steps/step_operators.h"
 
@@ -112,6 +113,67 @@ static void test_operators_that_come_between_layers(void **unused)
 	assert_false(step_operators_tell_layers(&operators, &stream, &level));
 }
 
+static struct step_operators operators_of;
+
+static void operators(struct sample *sample, const char *name, size_t calls)
+{
+	for (size_t i = 0; i < calls; i++)
+		step_operators_add(&operators_of,
+				   names_intern_string(sample->session, name),
+				   7);
+}
+
+static enum step_backward compare(struct sample *sample, size_t turns,
+				  size_t others, size_t *step)
+{
+	struct step_marks stream = {.tid = 7, .family = SEARCH_REGIONS};
+	struct loop_nest nest = {
+		.count = 2, .level = {{.turns = turns}, {.turns = others}}};
+	const enum step_backward found = step_backward_compare(
+		sample->session, &operators_of, &stream, &nest);
+
+	*step = nest.step;
+	return found;
+}
+
+/* 48 batches by hand, without an optimizer, of which some are tested or added
+ * up. */
+static void test_runs_backward_without_an_optimizer(void **unused)
+{
+	struct sample sample;
+	size_t step;
+
+	(void)unused;
+	sample_begin(&sample);
+	sample_session(&sample);
+	/* A model that only answers. */
+	operators(&sample, "aten::mm", 192);
+	assert_int_equal(compare(&sample, 160, 48, &step), BACKWARD_UNKNOWN);
+	operators(&sample, "aten::ones_like", 48);
+	operators(&sample, "aten::sub_", 144);
+	/* The program calls it for something else. */
+	assert_int_equal(compare(&sample, 160, 48, &step), BACKWARD_UNKNOWN);
+	assert_int_equal(step, 0);
+	operators(&sample, "autograd::engine::evaluate_function: MeanBackward0",
+		  48);
+	/* As often as that; another level; none. */
+	assert_int_equal(compare(&sample, 49, 0, &step), BACKWARD_IS_STEP);
+	assert_int_equal(step, 0);
+	assert_int_equal(compare(&sample, 57, 48, &step), BACKWARD_IS_STEP);
+	assert_int_equal(step, 1);
+	assert_int_equal(compare(&sample, 57, 160, &step), BACKWARD_OTHER);
+	/* Tested each fourth, or four losses in a step. */
+	assert_int_equal(compare(&sample, 11, 48, &step), BACKWARD_OTHER);
+	/* Something is changed in each second alone: batches that are added
+	 * up, but what a pass does in place is none of the model. */
+	operators(&sample, "aten::div_", 120);
+	operators(&sample, "aten::add_", 141);
+	assert_int_equal(compare(&sample, 48, 0, &step), BACKWARD_IS_STEP);
+	operators(&sample, "aten::sub_", 24);
+	assert_int_equal(compare(&sample, 48, 0, &step), BACKWARD_OTHER);
+	sample_end(&sample);
+}
+
 /* Samples, each with as many leaves as it takes, by one call of a function that
  * XLA compiled; and a training in a loop of a set length. */
 static void test_loops_that_a_compiler_made(void **unused)
@@ -163,6 +225,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_what_is_a_mark),
 		cmocka_unit_test(test_operators_that_come_between_layers),
+		cmocka_unit_test(test_runs_backward_without_an_optimizer),
 		cmocka_unit_test(test_loops_that_a_compiler_made),
 	};
 
