@@ -79,24 +79,20 @@ static void print_facts(const struct report *report, FILE *out)
 {
 	const int64_t entries = (int64_t)report->facts.events;
 	const int64_t recorded = report->metadata.in_file;
-	const struct quantity wall =
-		quantity_time((double)report_wall_ns(report));
+	char more[64] = "";
 
 	if (recorded >= 0)
-		text_wrap_print(out, 2,
-				"%" PRId64 " recorded event%s, %" PRId64
-				" entr%s in the file, %s\n",
-				recorded, plural(recorded), entries,
-				entries == 1 ? "y" : "ies", wall.text);
-	else
-		text_wrap_print(out, 2, "%" PRId64 " event%s, %s\n", entries,
-				plural(entries), wall.text);
+		snprintf(more, sizeof(more), "%" PRId64 " recorded event%s, ",
+			 recorded, plural(recorded));
+	text_wrap_print(out, 2, "%s%" PRId64 " %s, %s\n", more, entries,
+			recorded < 0   ? entries == 1 ? "event" : "events"
+			: entries == 1 ? "entry in the file"
+				       : "entries in the file",
+			quantity_time((double)report_wall_ns(report)).text);
 	for (size_t at = 0; at < report->note_count; at++)
 		text_wrap_print(out, 2, "note: %s\n", report->notes[at]);
 	if (report->metadata.is_recovered)
-		text_wrap_print(out, 2,
-				"note: recovered after the program's "
-				"death\n");
+		fputs("note: recovered after the program's death\n", out);
 }
 
 static void print_steps(const struct report *report, FILE *out)
@@ -289,7 +285,7 @@ static void choose_columns(struct columns *columns,
 			   size_t count)
 {
 	const bool is_tally = print->tally == &print->report->tally;
-	bool has_self = false, differs = false;
+	bool differs = false;
 
 	*columns = (struct columns){.wide = print->report->choice.wide};
 	columns->bytes =
@@ -301,10 +297,10 @@ static void choose_columns(struct columns *columns,
 	for (size_t at = 0; at < count; at++) {
 		columns->self |= is_tally && rows[at].self_ns >= 0;
 		columns->gpu |= rows[at].gpu_ns > 0;
-		has_self |= rows[at].gpu_self_ns > 0;
+		columns->gpu_self |= rows[at].gpu_self_ns > 0;
 		differs |= rows[at].gpu_self_ns != rows[at].gpu_ns;
 	}
-	columns->gpu_self = has_self && differs && !is_very_narrow;
+	columns->gpu_self &= differs && !is_very_narrow;
 }
 
 /* Totals are sums of all threads. */
@@ -418,15 +414,17 @@ static int64_t highest_total(const struct report_memory *events,
 		       : events->peak_bytes;
 }
 
+static int64_t known(int64_t number)
+{
+	return number > 0 ? number : 0;
+}
+
 static void print_heap(const struct report *report, FILE *out)
 {
 	const struct report_memory *events = &report->heap_events;
 	const struct trace_metadata *heap = &report->metadata;
-	const bool knows_before = heap->heap_calls_before >= 0;
-	const int64_t calls =
-		heap->heap_calls + (knows_before ? heap->heap_calls_before : 0);
-	const int64_t frees =
-		heap->heap_frees + (knows_before ? heap->heap_frees_before : 0);
+	const int64_t calls = heap->heap_calls + known(heap->heap_calls_before);
+	const int64_t frees = heap->heap_frees + known(heap->heap_frees_before);
 
 	if (heap->heap_calls >= 0)
 		text_wrap_print(
@@ -434,15 +432,13 @@ static void print_heap(const struct report *report, FILE *out)
 			"\nHeap: %" PRId64 " allocation%s of %s %s, %" PRId64
 			" free%s,\n  peak %s%s, live at the end %s\n",
 			calls, plural(calls),
-			quantity_bytes(
-				(double)heap->heap_bytes +
-				(knows_before ? (double)heap->heap_bytes_before
-					      : 0))
+			quantity_bytes((double)(heap->heap_bytes +
+						known(heap->heap_bytes_before)))
 				.text,
 			trace_metadata_is_windowed(heap)
 				? "until this file was finished"
-			: knows_before ? "in all"
-				       : "while recorded",
+			: heap->heap_calls_before >= 0 ? "in all"
+						       : "while recorded",
 			frees, plural(frees),
 			trace_metadata_peak_is_least(heap) ? "at least " : "",
 			quantity_bytes((double)heap->heap_peak_bytes).text,
@@ -450,10 +446,8 @@ static void print_heap(const struct report *report, FILE *out)
 	if (heap->heap_asked_bytes >= 0)
 		text_wrap_print(
 			out, 2, "  sizes of blocks; asked for were %s\n",
-			quantity_bytes(
-				(double)heap->heap_asked_bytes +
-				(knows_before ? (double)heap->heap_asked_before
-					      : 0))
+			quantity_bytes((double)(heap->heap_asked_bytes +
+						known(heap->heap_asked_before)))
 				.text);
 	if (heap->heap_calls_before > 0)
 		text_wrap_print(

@@ -18,10 +18,10 @@ struct backward {
 };
 
 static const char *name_of(const struct session *session,
-			   const struct step_operator *operator)
+			   const struct step_operator *seen)
 {
 	size_t len;
-	const char *name = names_text(session, operator->name, &len);
+	const char *name = names_text(session, seen->name, &len);
 
 	return name ? name : "";
 }
@@ -78,20 +78,20 @@ static struct backward read(const struct session *session,
 	if (runs < LOOP_HITS_LEAST)
 		return found;
 	for (size_t i = 0; i < STEP_OPERATORS_MAX; i++) {
-		const struct step_operator *operator= & operators->of[i];
+		const struct step_operator *seen = &operators->of[i];
 		const char *name;
 
-		if (operator->calls<LOOP_HITS_LEAST || operator->tid != tid)
+		if (seen->calls < LOOP_HITS_LEAST || seen->tid != tid)
 			continue;
-		name = name_of(session, operator);
+		name = name_of(session, seen);
 		/* A loss's own node: it was no call of the program's. */
-		if (!strncmp(name, NODE, sizeof(NODE) - 1) && operator->calls ==
-							      runs)
+		if (!strncmp(name, NODE, sizeof(NODE) - 1) &&
+		    seen->calls == runs)
 			found.runs = runs;
 		if (!is_update(name) && !is_reset(name))
 			continue;
-		found.is_each |= operator->calls % runs == 0;
-		found.is_some |= is_update(name) && operator->calls % runs;
+		found.is_each |= seen->calls % runs == 0;
+		found.is_some |= is_update(name) && seen->calls % runs;
 	}
 	return found;
 }
