@@ -63,6 +63,16 @@ def test_a_job_lasts_from_the_first_ranks_start_to_the_last_ones_end():
         expect(abs(said[key] / 1000 - lasted_us) < 1, what, said[key], lasted_us)
 
 
+def test_the_traces_of_a_folder():
+    both, empty = folder(), folder()
+    for name in ("one", "two"):
+        os.rename(made(name, 0, slice_(1)), os.path.join(both, f"{name}.1.pt.trace.json"))
+    job = events_of(merged(both))["traceEvents"]
+    expect_equal([event["ts"] for event in job if event["ph"] == "X"], [1, 1])
+    done = command("merge", empty, "-o", os.path.join(both, "job.json.gz"))
+    expect_equal((done.status, done.stderr), (3, f"traceprof merge: {empty}: no trace in it\n"))
+
+
 def made(name, base, *events):
     path = os.path.join(folder(), f"{name}.1.pt.trace.json")
     with open(path, "w", encoding="utf-8") as file:

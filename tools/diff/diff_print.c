@@ -98,9 +98,9 @@ static void print_steps(const struct diff *diff, FILE *out)
 	else
 		text_wrap_print(
 			out, 2,
-			"The step is the same within noise: %+.1f %% (%+.1f to "
-			"%+.1f %%, p = %.2g); equal runs may differ by %.1f "
-			"%%.\n",
+			"The step's difference is within noise: %+.1f %% "
+			"(%+.1f to %+.1f %%, p = %.2g); equal runs may differ "
+			"by %.1f %%.\n",
 			100 * steps->shift / steps->median_a,
 			100 * steps->low / steps->median_a,
 			100 * steps->high / steps->median_a, steps->p,

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * merge_command.c - `traceprof merge FILE...`: the traces of several processes
- * as one that viewers open.
+ * merge_command.c - `traceprof merge FILE|FOLDER...`: the traces of several
+ * processes as one that viewers open.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -12,6 +12,7 @@
 #include <zlib.h>
 
 #include "tools/merge/merge_text.h"
+#include "tools/trace/trace_folder.h"
 #include "tools/trace/trace_reader.h"
 #include "tools/util/command.h"
 #include "tools/util/json_print.h"
@@ -223,7 +224,7 @@ int merge_command(int argc, char **argv)
 	static const struct argp argp = {
 		.options = choices,
 		.parser = parse,
-		.args_doc = "FILE...",
+		.args_doc = "FILE|FOLDER...",
 		.doc = "Makes one trace of several: of the ranks of a job, of "
 		       "a "
 		       "program and its workers.\vProcesses are named by rank "
@@ -232,8 +233,15 @@ int merge_command(int argc, char **argv)
 	};
 	struct merge_arguments arguments = {.output = OUTPUT};
 
+	struct trace_list list;
+	int code = EXIT_UNREADABLE;
+
 	if (command_parse(&argp, argc, argv, 0, &arguments))
 		return EXIT_USAGE;
-	return merge(argv + arguments.first,
-		     (unsigned int)(argc - arguments.first), arguments.output);
+	if (!trace_list_make(&list, "merge", argv + arguments.first,
+			     argc - arguments.first))
+		code = merge(list.files, (unsigned int)list.count,
+			     arguments.output);
+	trace_list_free(&list);
+	return code;
 }

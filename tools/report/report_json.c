@@ -355,7 +355,7 @@ static void put_sums(const struct report *report, yajl_gen gen)
 	if (metadata->heap_calls >= 0) {
 		put_fields(gen, metadata, heap_fields);
 		json_print_bool(gen, "peak_is_least",
-				metadata->heap_peak_is_least);
+				trace_metadata_peak_is_least(metadata));
 	}
 	put_fields(gen, &report->heap_events, memory_fields);
 	yajl_gen_map_close(gen);
