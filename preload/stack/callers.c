@@ -36,7 +36,7 @@
 #define STACK_MOST  (UINT64_C(64) << 20)
 /* Looks, each at twice as many calls, whether they tell anything. */
 #define LOOK_ALONE  4096u
-#define LOOK_FIRST  16384u
+#define LOOK_FIRST  8192u
 #define OTHERS_MOST 4096u   /* of other threads, before the main one has any */
 #define LOOK_LAST   262144u /* as many as the search takes */
 /* Where on the stack the interpreter's main function is. */
