@@ -129,8 +129,14 @@ def reasons(trace):
 
 
 def test_annotations_are_slices_of_their_threads():
+    """Where it is switched off and on (OLD) what ends meanwhile is missing."""
     for version, *flags in (("0.12.0.1",), ("0.10.2",), ("0.4.38", "-DOLD")):
         trace = recorded(library(version, *flags)).trace
+        if flags:
+            outer = trace.slices("PjitFunction(step)", cat="cpu_op")
+            expect(0 < len(outer) <= 100 and all(399 < one["dur"] < 402 for one in outer), outer)
+            expect_equal(notes(trace), [FETCHED[0]], "notes")
+            continue
         outer = trace.slices("PjitFunction(step)", cat="cpu_op")
         inner = trace.slices("dot.*", cat="cpu_op")
         expect_equal((len(outer), len(inner)), (100, 100), "all of them")
@@ -143,7 +149,7 @@ def test_annotations_are_slices_of_their_threads():
             expect_equal(sum(one["tid"] == other["tid"] and one["ts"] < other["ts"]
                              and other["ts"] + other["dur"] < one["ts"] + one["dur"]
                              for other in inner), 1, one)
-        expect_equal(notes(trace), [FETCHED[0 if flags else 1]], "notes")
+        expect_equal(notes(trace), [FETCHED[1]], "notes")
 
 
 def test_what_ends_while_they_are_fetched_is_there():
