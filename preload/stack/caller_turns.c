@@ -81,7 +81,7 @@ static bool find_stack(const struct python_frame *frame, uint32_t *at)
 static bool add_loops(struct turning *turning, uint32_t number,
 		      const struct python_frame *frame, uint32_t count)
 {
-	const uint32_t words =
+	const uint32_t wide =
 		python_frames_layout()->minor >= INDEXED_SINCE ? 2 : 1;
 	uint32_t at;
 
@@ -93,7 +93,7 @@ static bool add_loops(struct turning *turning, uint32_t number,
 		turning->count * sizeof(turning->value[0]));
 	for (uint32_t i = 0; i < count; i++) {
 		turning->frame[i] = (uint8_t)number;
-		turning->value[i] = at + i * words * (uint32_t)sizeof(uint64_t);
+		turning->value[i] = at + i * wide * (uint32_t)sizeof(uint64_t);
 	}
 	turning->count += count;
 	return true;
