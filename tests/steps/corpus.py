@@ -4,16 +4,15 @@
     python3 tests/steps/corpus.py [--build DIR] [--python PYTHON] [--out FILE]
                                   [NAME...]
 
-Each program is run under the library; how many steps it truly made was written
-down here before.  Prints the tables of docs/steps-found.md, and with --out keeps each
-program's stream of regions, one line each: its name, its steps, and the sites in
-the order in which the regions of its busiest thread began.  By hand: what isn't
-installed is left out.
+Each program is run under the library; how many steps it truly made was written down here
+before.  Prints the tables of docs/steps-found.md, and with --out keeps each program's stream of
+regions, one line each: its name, its steps, and the sites in the order in which the regions of
+its busiest thread began.  By hand: what isn't installed is left out.
 
-Python packages: scikit-learn, lightgbm, xgboost-cpu, faiss-cpu, implicit, pyscf,
-qiskit-aer, openTSNE, pennylane-lightning, qulacs, devito, brian2,
-quippy-ase, finufft, cornac, umap-learn.  Debian packages: gromacs, graphicsmagick,
-kalign, clustalo, xtb, cp2k, elk-lapw, yade, gmic, cd-hit.  The other files name more."""
+Python packages: scikit-learn, lightgbm, xgboost-cpu, faiss-cpu, implicit, pyscf, qiskit-aer,
+openTSNE, pennylane-lightning, qulacs, devito, brian2, quippy-ase, finufft, cornac, umap-learn.
+Debian packages: gromacs, graphicsmagick, kalign, clustalo, xtb, cp2k, elk-lapw, yade, gmic,
+cd-hit.  The other files name more."""
 
 import argparse
 import glob
@@ -42,6 +41,7 @@ from pioneers import pioneers
 from prepared import files, write
 from roamers import roamers
 from rovers import rovers
+from seafarers import seafarers
 from voyagers import voyagers
 
 HERE = os.path.dirname(os.path.abspath(__file__))
@@ -582,8 +582,8 @@ def programs(python):
                    lambda folder, name=name, source=source:
                    kernels(name, folder, source))
     for source, known in (GUESTS | TRAVELLERS | newcomers.PROGRAMS | nomads.PROGRAMS
-                          | drifters.PROGRAMS | rovers.PROGRAMS | roamers.PROGRAMS
-                          | pioneers.ALL | voyagers.PROGRAMS | {"visitors.c": VISITORS}).items():
+                          | drifters.PROGRAMS | rovers.PROGRAMS | roamers.PROGRAMS | voyagers.PROGRAMS
+                          | pioneers.ALL | seafarers.PROGRAMS | {"visitors.c": VISITORS}).items():
         for name, steps in known.items():
             yield (f"{source} {name}", lambda: True, steps,
                    lambda folder, name=name, source=source: guest(name, folder, source))
@@ -593,7 +593,7 @@ def programs(python):
                                         | settlers.PYTHON | pilgrims.PYTHON
                                         | drifters.PYTHON | rovers.PYTHON
                                         | roamers.PYTHON | pioneers.ALL_PYTHON
-                                        | voyagers.PYTHON).items():
+                                        | voyagers.PYTHON | seafarers.PYTHON).items():
         yield (name, lambda module=module: has_module(python, module), steps,
                lambda _, text=text: [python, "-c", text])
     for name, (command, steps, prepare) in (OTHERS | UNSEEN_OTHERS | strangers.OTHERS
@@ -601,7 +601,7 @@ def programs(python):
                                          | newcomers.OTHERS | settlers.OTHERS
                                          | pilgrims.OTHERS | nomads.OTHERS
                                          | drifters.OTHERS | rovers.OTHERS
-                                         | voyagers.OTHERS).items():
+                                         | voyagers.OTHERS | seafarers.OTHERS).items():
         yield (name, lambda command=command: shutil.which(command) or os.path.isdir(
             os.path.join(pilgrims.SOURCES or os.devnull, command)), steps, prepare)
 
