@@ -96,9 +96,10 @@ struct search_loops {
 	uint16_t loop;	 /* the same as a small number, in the order in which
 			   they came */
 	uint8_t depth;	 /* how many, and 1; 0 not known */
-	uint8_t is_always : 1;	  /* it comes in each turn of the innermost */
-	uint8_t is_around : 1;	  /* others may lie within that, in code that
+	uint8_t is_always : 1; /* it comes in each turn of the innermost */
+	uint8_t is_around : 1; /* others may lie within that, in code that
 				     can't be read */
+	uint8_t is_needed : 1; /* nothing in the innermost counts its turns */
 	_Atomic uint32_t is_gone; /* other code lies there since */
 };
 

@@ -143,8 +143,10 @@ static struct search_loops loops_of(const uint64_t *codes, unsigned int count,
 		if (call.loops.calls_itself)
 			continue;
 		if (call.loops.count) {
-			if (!found.key)
+			if (!found.key) {
 				found.is_always = is_always;
+				found.is_needed = call.loops.is_needed;
+			}
 			add_loops(&found, &call.loops, codes, i + 1, count);
 		}
 		depth += call.loops.count;

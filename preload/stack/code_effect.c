@@ -427,3 +427,74 @@ struct code_effect code_effect_of(const unsigned char *at, uint32_t bytes)
 		effect.changed = 0;
 	return effect;
 }
+
+/* --- what counts -----------------------------------------------------------*/
+
+/* add, sub of a number; inc, dec; the sum of a register and a number, but what
+ * lies on the stack; and sums of floating point. */
+static bool is_by_number(const struct operands *of)
+{
+	const unsigned int what = of->reg & 7;
+
+	if (of->map || of->is_vector)
+		return of->map == 1 && (of->op == 0x58 || of->op == 0x5c);
+	switch (of->op) {
+	case 0x80:
+	case 0x81:
+	case 0x83:
+		return (what == 0 || what == 5) &&
+		       (of->mod != 3 || of->rm != CODE_RSP);
+	case 0xfe:
+	case 0xff: return what < 2;
+	case 0x04:
+	case 0x05:
+	case 0x2c:
+	case 0x2d: return true;
+	case 0x8d:
+		return of->has_base && !of->has_index && of->mod &&
+		       of->rm != CODE_RSP && of->rm != CODE_RBP;
+	default: return false;
+	}
+}
+
+/* add, sub of a register. */
+static uint8_t register_by(const struct operands *of)
+{
+	if (of->map || of->is_vector)
+		return CODE_NO_REGISTER;
+	if (of->op == 0x01 || of->op == 0x29)
+		return (uint8_t)of->reg;
+	if ((of->op == 0x03 || of->op == 0x2b) && of->mod == 3)
+		return (uint8_t)of->rm;
+	return CODE_NO_REGISTER;
+}
+
+/* test of rax with itself, cmp of it with a number. */
+static bool tests_result(const struct operands *of)
+{
+	if (of->map || of->is_vector)
+		return false;
+	if (of->op == 0x3c || of->op == 0x3d)
+		return true;
+	if (of->mod != 3 || of->rm != CODE_RAX)
+		return false;
+	return ((of->op == 0x84 || of->op == 0x85) && of->reg == CODE_RAX) ||
+	       ((of->op == 0x80 || of->op == 0x81 || of->op == 0x83) &&
+		of->reg == 7);
+}
+
+struct code_count code_count_of(const unsigned char *at, uint32_t bytes)
+{
+	unsigned char copy[32] = {0};
+	struct operands of = {.map = 0};
+
+	memcpy(copy, at, min_u32(bytes, 15));
+	at = read_opcode(&of, copy);
+	if (has_modrm(&of))
+		read_modrm(&of, at);
+	return (struct code_count){
+		.is_by_number = is_by_number(&of),
+		.by = register_by(&of),
+		.tests_result = tests_result(&of),
+	};
+}

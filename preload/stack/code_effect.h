@@ -41,4 +41,16 @@ struct code_effect {
 /* Of an instruction of so many bytes, as code_read_x86() has it. */
 struct code_effect code_effect_of(const unsigned char *at, uint32_t bytes);
 
+/* Whether it raises or lowers something, as a loop does that is to turn so many
+ * times, or until so much time has gone by.  One without such goes on for as
+ * long as what it does says so. */
+struct code_count {
+	bool is_by_number; /* or in floating point, by what may be one */
+	uint8_t by;	   /* a register, CODE_NO_REGISTER none */
+	bool tests_result; /* compares rax: what a call returned */
+};
+
+/* As code_effect_of(). */
+struct code_count code_count_of(const unsigned char *at, uint32_t bytes);
+
 #endif

@@ -2,6 +2,7 @@
 /* code_loops.c - the loops of a function's code; see code_loops.h. */
 #include "preload/stack/code_loops.h"
 
+#include "preload/stack/code_effect.h"
 #include "preload/stack/code_read.h"
 #include <string.h>
 
@@ -415,6 +416,84 @@ static bool begins_bare(code_find_range *find)
 	return find(graph.range[0].begin, &range) && range.is_bare;
 }
 
+/* --- how long a loop goes on ---------------------------------------------- */
+
+static uint32_t bytes_of(uint32_t i)
+{
+	const struct code_range *range = &graph.range[range_of(graph.at[i])];
+	struct code_instruction found;
+
+	return code_read((const unsigned char *)(uintptr_t)graph.at[i],
+			 range->begin + range->bytes - graph.at[i], &found)
+		       ? found.bytes
+		       : 0;
+}
+
+static struct code_effect effect_of(uint32_t i)
+{
+	return code_effect_of((const unsigned char *)(uintptr_t)graph.at[i],
+			      bytes_of(i));
+}
+
+static struct code_count count_of(uint32_t i)
+{
+	return code_count_of((const unsigned char *)(uintptr_t)graph.at[i],
+			     bytes_of(i));
+}
+
+static uint16_t changes_of(uint32_t i)
+{
+	const struct code_effect effect = effect_of(i);
+	const bool is_set = effect.act == CODE_SETS ||
+			    effect.act == CODE_LOADS || effect.act == CODE_POPS;
+
+	return effect.changed | (is_set && effect.to < CODE_REGISTERS
+					 ? (uint16_t)(1u << effect.to)
+					 : 0);
+}
+
+/* An instruction at which the loop may be left looks at what another call than
+ * that one gave: the next batch, if there is one. */
+static bool asks_another(uint32_t branch, uint32_t call)
+{
+	uint32_t i = branch;
+
+	if (!i-- || !is_in_loop(i) || !count_of(i).tests_result)
+		return false;
+	while (i-- && is_in_loop(i)) {
+		if (effect_of(i).act == CODE_CALLS)
+			return i != call;
+		if (changes_of(i) & 1u << CODE_RAX)
+			return false;
+	}
+	return false;
+}
+
+/* Nothing in the loop is raised by a number, or by a register that is the same
+ * in each turn. */
+static bool is_needed(uint32_t call)
+{
+	uint16_t changed = 0, by = 0;
+
+#if !defined(__x86_64__)
+	return false;
+#endif
+	for (uint32_t i = 0; i < graph.count; i++) {
+		struct code_count found;
+
+		if (!is_in_loop(i))
+			continue;
+		found = count_of(i);
+		if (found.is_by_number ||
+		    (graph.flow[i] == CODE_BRANCH && asks_another(i, call)))
+			return false;
+		if (found.by != CODE_NO_REGISTER)
+			by |= (uint16_t)(1u << found.by);
+		changed |= changes_of(i);
+	}
+	return !(by & ~changed);
+}
+
 static bool count_loops(uint32_t call, code_find_range *find,
 			struct code_loops *loops)
 {
@@ -438,6 +517,7 @@ static bool count_loops(uint32_t call, code_find_range *find,
 		if (first == NOWHERE)
 			return false;
 		loops->is_always = !goes_past(first, call, true);
+		loops->is_needed = is_needed(call);
 		loops->count++;
 		loops->within = loops->innermost;
 		loops->innermost = graph.at[first];

@@ -32,6 +32,8 @@ struct code_loops {
 	bool is_always;	  /* in each turn of the innermost; where there is none,
 			   whenever the function is called */
 	bool may_be_more; /* around all of them: an exception leads back */
+	bool is_needed;	  /* nothing in the innermost counts, so it turns for as
+			   long as what it does says so (x86-64) */
 	uint64_t innermost; /* its first instruction; 0 there is none; */
 	uint64_t within;    /* ... that of the loop around it, 0 none */
 	uint32_t counted;   /* Python's: `for` loops */

@@ -18,7 +18,9 @@ struct loop_mark {
 	uint64_t note;	       /* for those who keep marks; but of a region its
 				upper half says how far from its site the
 				function is that the compiler outlined */
-	uint8_t team;	       /* a region's: 1, or 2 and more; 0 unknown */
+	uint8_t team : 2;      /* a region's: 1, or 2 and more; 0 unknown */
+	bool is_needed : 1;    /* by the code, nothing counts the turns of the
+				  innermost loop around it */
 	bool is_in_team : 1;   /* begun by a member of a team of several */
 	bool is_step_like : 1; /* a range that is called so */
 	bool is_copy : 1;      /* a call that copies, and is no memset */

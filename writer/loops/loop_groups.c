@@ -4,9 +4,10 @@
 
 #include <string.h>
 
-/* Of a site's marks so many at least tell where it was called from: none is
- * asked after the run's first thousands. */
+/* Of a site's marks so many at least tell where it was called from, or half of
+ * them: none is asked after the run's first thousands. */
 #define ASKED_LEAST   16u
+#define ASKED_OF      2u
 /* Turns more of another site in the same loop. */
 #define ASKED_BESIDES 2u
 /* Loops around each other: at most. */
@@ -52,6 +53,7 @@ static void add_code(struct loop_code *code, const struct loop_mark *mark)
 	if (!mark->caller)
 		return;
 	code->always += mark->is_always;
+	code->needed += mark->is_needed;
 	code->turned += mark->turn == SEARCH_TURN_NEXT;
 	if (!code->asked++) {
 		code->loop = mark->loop;
@@ -152,7 +154,9 @@ bool loop_groups_is_once(const struct loop_groups *groups, size_t site)
 	const struct loop_code *code = &groups->code[site];
 
 	return site < LOOP_SITES_MAX && code->loop && code->caller &&
-	       code->asked >= min_u64(code->hits, ASKED_LEAST);
+	       (code->asked >= min_u64(code->hits, ASKED_LEAST) ||
+		(code->asked >= LOOP_HITS_LEAST &&
+		 code->asked * ASKED_OF >= code->hits));
 }
 
 bool loop_groups_is_turn(const struct loop_groups *groups, size_t site)

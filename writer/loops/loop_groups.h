@@ -24,6 +24,7 @@ struct loop_code {
 	uint32_t placed; /* ... how many, */
 	uint16_t around; /* ... and its innermost loop, 0 unknown */
 	uint32_t always; /* marks that come in each turn of it, by the code */
+	uint32_t needed; /* ... of a loop whose turns nothing counts */
 	uint32_t turned; /* marks before which one loop alone turned */
 };
 

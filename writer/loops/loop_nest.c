@@ -12,6 +12,7 @@
 #include "writer/loops/loop_around.h"
 #include "writer/loops/loop_doubt.h"
 #include "writer/loops/loop_midst.h"
+#include "writer/loops/loop_needed.h"
 #include "writer/loops/loop_phase.h"
 #include "writer/loops/loop_ways.h"
 #include <errno.h>
@@ -673,6 +674,8 @@ int loop_nest_find_part(const struct loop_mark *marks, size_t count, void *room,
 			       finder->count, best_marker(finder, choice.step));
 	is_vague |=
 		loop_is_part(&finder->groups, best_marker(finder, choice.step));
+	is_vague |= loop_is_needed(&finder->groups,
+				   best_marker(finder, choice.step));
 	return is_vague || other || is_near(finder->doubt, choice.step)
 		       ? -ENOENT
 		       : 0;

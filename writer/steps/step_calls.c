@@ -37,6 +37,7 @@ static void know_loops(const struct session *session, struct loop_mark *mark)
 	mark->within = (uint8_t)search_loop_number(search, loops.within);
 	mark->depth = loops.depth;
 	mark->is_always = loops.is_always;
+	mark->is_needed = loops.is_needed;
 }
 
 static void become(const struct session *session, struct loop_mark *mark,

@@ -33,8 +33,9 @@ static bool read_region(const struct session *session,
 	}
 	mark->depth = loops.depth;
 	mark->is_always = loops.is_always;
+	mark->is_needed = loops.is_needed;
 	/* One that was thinned doesn't tell. */
-	mark->team = (uint8_t)min_u32(event->omp.team, 2);
+	mark->team = event->omp.team < 2 ? event->omp.team & 1 : 2;
 	mark->note = (uint64_t)event->outlined_offset << 32 | event->extra;
 	return mark->id != 0;
 }

@@ -176,7 +176,9 @@ static bool find_range(uint64_t code, struct code_range *range)
 
 static int told[8];    /* loops at each call, -1 it can't be told */
 static bool always[8]; /* ... and whether it comes in each turn */
+static bool needed[8]; /* ... and whether nothing counts its loop's turns */
 static bool is_again;  /* the newest one's function calls itself */
+static volatile int more, rounds;
 static volatile int turns = 3;
 static volatile int odd;
 
@@ -191,6 +193,8 @@ __attribute__((noinline, used)) static void here(int which)
 	assert_int_equal(!loops.innermost, !loops.count);
 	is_again = loops.calls_itself;
 	always[which] = loops.is_always;
+	needed[which] = loops.is_needed;
+	more = ++rounds % 3;
 }
 
 /* One after the other, one in the other, from the middle, in some turns alone,
@@ -318,6 +322,62 @@ static void test_calls_in_each_turn(void **unused)
 	assert_true(always[1]);
 	with_ends_O0();
 	assert_false(always[0] || always[1]);
+}
+
+__attribute__((noinline)) static bool has_next(void)
+{
+	static unsigned int asked;
+
+	return ++asked % 4;
+}
+
+/* As long as something changes; so many times; while there is another batch;
+ * as wide as something is; until so much time went by. */
+#define UNTIL(level)                                                           \
+	__attribute__((noinline, optimize(#level))) static int until_##level(  \
+		void)                                                          \
+	{                                                                      \
+		const int wide = turns;                                        \
+		int left = 40;                                                 \
+		while (left > 0) {                                             \
+			odd = 0;                                               \
+			do {                                                   \
+				here(0);                                       \
+				left -= more;                                  \
+			} while (more);                                        \
+			for (int i = 0; i < turns; i++)                        \
+				here(1);                                       \
+			while (has_next())                                     \
+				here(2);                                       \
+			for (int i = 0; i < 20; i += wide)                     \
+				here(3);                                       \
+			for (double time = 0; time < turns; time += 0.5)       \
+				here(4);                                       \
+		}                                                              \
+		return left;                                                   \
+	}
+
+UNTIL(O1)
+UNTIL(O2)
+UNTIL(O3)
+UNTIL(Os)
+
+static void test_turns_that_nothing_counts(void **unused)
+{
+	static int (*const ways[])(void) = {until_O1, until_O2, until_O3,
+					    until_Os};
+
+	(void)unused;
+#if !defined(__x86_64__)
+	skip();
+#endif
+	for (size_t i = 0; i < sizeof(ways) / sizeof(ways[0]); i++) {
+		print_message("way %zu\n", i);
+		memset(needed, 0, sizeof(needed));
+		ways[i]();
+		assert_true(needed[0]);
+		assert_false(needed[1] || needed[2] || needed[3] || needed[4]);
+	}
 }
 
 /* The code of the one that throws is the last of its loop, and the loop's start
@@ -488,6 +548,7 @@ int main(void)
 		cmocka_unit_test(test_instructions_of_arm),
 		cmocka_unit_test(test_loops_around_a_call),
 		cmocka_unit_test(test_calls_in_each_turn),
+		cmocka_unit_test(test_turns_that_nothing_counts),
 		cmocka_unit_test(test_a_function_that_calls_itself),
 		cmocka_unit_test(test_what_never_comes_back),
 		cmocka_unit_test(test_a_switch),

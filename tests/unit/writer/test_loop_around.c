@@ -4,8 +4,8 @@
  * needs, by the code: one region of its own is enough, none leaves it open;
  * what it does at times in a loop of its own; a round that ends where the run
  * does.  A loop beside is none around, and a function that calls itself is no
- * evaluation; Newton's steps in parts of a load, what is tried again, and turns
- * that have nothing but loops.
+ * evaluation; Newton's steps in parts of a load, what is tried again, turns
+ * that have nothing but loops, and rounds until nothing changes.
  */
 #include "tests/unit/loop_marks.h"
 #include <errno.h>
@@ -452,6 +452,84 @@ static void test_rounds_of_loops_alone(void **state)
 	expect_steps(18);
 }
 
+/* A load in parts, of which the first ones alone were asked: some of Newton's
+ * steps have nothing to solve. */
+static void parts(unsigned int asked)
+{
+	for (unsigned int part = 0; part < 20; part++) {
+		const unsigned int newtons = some(2, 5);
+		const size_t from = count;
+
+		in(1, 1, 0, 0);
+		for (unsigned int k = 0; k < newtons; k++) {
+			in(2, 2, 1, 1);
+			in(3, 2, 1, 1);
+			times(k ? some(20, 60) : 0, 4, 4, 2, 2);
+			in(5, 2, 1, 1);
+		}
+		in(6, 1, 0, 0);
+		in(7, 1, 0, 0);
+		for (size_t i = from; part >= asked && i < count; i++) {
+			marks[i].caller = marks[i].loop = 0;
+			marks[i].within = marks[i].depth = 0;
+			marks[i].is_always = false;
+		}
+	}
+}
+
+static void test_half_of_the_parts_were_asked(void **state)
+{
+	(void)state;
+	parts(20);
+	expect_steps(20);
+	set_up(state);
+	parts(11);
+	expect_steps(20);
+	set_up(state);
+	parts(7);
+	expect_none();
+}
+
+/* A graph's cores: rounds of two regions, as many as each takes.  No region
+ * lies between them, and `is_needed` says that nothing counts them. */
+static void peel(bool is_needed, bool has_own)
+{
+	for (unsigned int core = 0; core < 57; core++) {
+		const unsigned int times = some(1, 6);
+		const size_t from = count;
+
+		for (unsigned int k = 0; k < times; k++) {
+			in(1, 1, 2, 1);
+			in(2, 1, 2, 1);
+		}
+		for (size_t i = from; i < count; i++)
+			marks[i].is_needed = is_needed;
+		if (has_own && core % 20 == 0)
+			in(3, 2, 0, 0);
+	}
+}
+
+static void test_rounds_until_nothing_changes(void **state)
+{
+	(void)state;
+	peel(true, false);
+	expect_none();
+}
+
+/* Batches of any number in epochs; and three settings, of which that loop's
+ * regions tell. */
+static void test_rounds_that_are_counted(void **state)
+{
+	struct loop_nest nest;
+
+	(void)state;
+	peel(false, false);
+	assert_int_equal(find(&nest), 0);
+	set_up(state);
+	peel(true, true);
+	assert_int_equal(find(&nest), 0);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -476,6 +554,11 @@ int main(void)
 		cmocka_unit_test_setup(test_newton_in_parts, set_up),
 		cmocka_unit_test_setup(test_what_is_tried_again, set_up),
 		cmocka_unit_test_setup(test_rounds_of_loops_alone, set_up),
+		cmocka_unit_test_setup(test_half_of_the_parts_were_asked,
+				       set_up),
+		cmocka_unit_test_setup(test_rounds_until_nothing_changes,
+				       set_up),
+		cmocka_unit_test_setup(test_rounds_that_are_counted, set_up),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -139,7 +139,7 @@ static void open_parts(unsigned int parts, uint8_t team)
 	}
 	hit(3);
 	for (unsigned int i = 0; i < 2 * 3 + 1; i++)
-		marks[i].team = 4;
+		marks[i].team = 2;
 	for (unsigned int i = 0; i < parts; i++) {
 		hit(1);
 		marks[count - 1].team = team;
