@@ -45,6 +45,9 @@
 #define SEARCH_CALLER	    0x00ffu
 #define SEARCH_TURN(caller) ((caller) >> 8 & 3u)
 
+/* ... it was asked when most are no longer, since its site came seldom. */
+#define SEARCH_LATE	    0x0400u
+
 enum search_turn {
 	SEARCH_TURN_UNKNOWN,
 	SEARCH_TURN_SAME,

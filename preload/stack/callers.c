@@ -39,6 +39,9 @@
 #define LOOK_FIRST  8192u
 #define OTHERS_MOST 4096u   /* of other threads, before the main one has any */
 #define LOOK_LAST   262144u /* as many as the search takes */
+/* Behind those looks sites are asked that had not come so often. */
+#define SITES	    256u /* a power of two */
+#define SELDOM	    16u
 /* Where on the stack the interpreter's main function is. */
 #define MAIN_BYTES  16384u
 
@@ -65,7 +68,12 @@ struct callers {
 	uint64_t site, place;	   /* the call before, and where it came from */
 	uint64_t count, next_look; /* of calls of regions */
 	uint64_t again, changes;   /* at the same site; since the last look */
-	bool is_interpreter;	   /* what runs is one; asked once */
+	bool is_late;		   /* all that come seldom alone are asked */
+	struct {
+		uint64_t site; /* 0 none */
+		uint32_t came;
+	} sites[SITES];
+	bool is_interpreter; /* what runs is one; asked once */
 	bool was_asked;
 };
 
@@ -107,6 +115,9 @@ void callers_forget(void)
 	callers.site = callers.place = 0;
 	callers.call_loops = 0;
 	callers.count = callers.again = callers.changes = 0;
+	if (callers.is_late || callers.sites[0].came)
+		memset(&callers.sites, 0, sizeof(callers.sites));
+	callers.is_late = false;
 	caller_turns_forget();
 }
 
@@ -382,9 +393,36 @@ static void look(const struct step_search *search)
 	if (callers.count >= LOOK_FIRST)
 		is_over |= callers.again * 2 < callers.count ||
 			   callers.count >= LOOK_LAST || !callers.changes;
-	if (!search_is_by_caller(search) && is_over)
+	callers.is_late |= is_over;
+	if (!search_is_by_caller(search) && is_over &&
+	    callers.count >= LOOK_LAST)
 		gate_mark(GATE_OMP_CALLER, false);
 	callers.changes = 0;
+}
+
+/* Of two sites in one slot the second never is. */
+static bool comes_seldom(uint64_t site)
+{
+	const size_t at =
+		(size_t)(site * UINT64_C(0x9e3779b97f4a7c15) >> 40) % SITES;
+
+	if (unlikely(!callers.sites[at].site))
+		callers.sites[at].site = site;
+	return callers.sites[at].site == site &&
+	       callers.sites[at].came++ < SELDOM;
+}
+
+/* A loop around others turns so seldom that it has hardly come when the others
+ * have told enough. */
+static bool is_asked(const struct step_search *search, uint64_t site)
+{
+	const bool is_seldom = comes_seldom(site);
+
+	callers.count++;
+	if (!callers.is_late || is_seldom || search_is_by_caller(search))
+		return true;
+	look(search);
+	return false;
 }
 
 /* What calls once what Python gives it, and returns through a table. */
@@ -482,9 +520,10 @@ COLD uint32_t callers_number(const struct thread *thread, uint64_t site,
 	}
 	if (!callers.count)
 		store_relaxed(&of_others, OTHERS_MOST + 1);
+	if (!is_asked(&session->head->search, site))
+		return 0;
 	know_code();
 	place = find_place(&start, &python);
-	callers.count++;
 	callers.again += callers.site == site;
 	callers.changes += callers.site == site && callers.place != place;
 	callers.site = site;
@@ -495,7 +534,8 @@ COLD uint32_t callers_number(const struct thread *thread, uint64_t site,
 	if (!number)
 		return 0;
 	note_loops(&session->head->search, site, number, &start, &python);
-	return number | (uint32_t)caller_turns_look(number, &python) << 8;
+	return number | (uint32_t)caller_turns_look(number, &python) << 8 |
+	       (callers.is_late ? SEARCH_LATE : 0);
 }
 
 /* Calls leave room for regions. */

@@ -63,6 +63,13 @@ def test_what_comes_first_late_in_the_run():
     expect_equal(run.trace.steps(), list(range(20)), run.stderr)
 
 
+def test_what_begins_once_in_thousands_of_regions():
+    """Time steps, and hundreds of turns of a solver in each: two begin in the first 8192."""
+    program = compile_program("../steps/nested.c", "-fopenmp", "-lm", name="nested")
+    run = same(program, "diffuse")
+    expect_equal(run.trace.steps(), list(range(20)), run.stderr)
+
+
 def test_one_region_that_is_called_from_several_places():
     """Two passes of a filter and what follows them."""
     program = kernels()

@@ -241,6 +241,22 @@ static int parts(void)
 	return size;
 }
 
+/* Time steps that take so many turns each that hardly one begins among the
+ * run's first thousands of regions. */
+static int diffuse(void)
+{
+	for (int t = 0; t < size; t++) {
+		assemble();
+		for (int k = 0; k < 500 + t * 389 % 1300; k++) {
+			multiply();
+			y[0] = residual();
+			correct();
+		}
+		advance();
+	}
+	return size;
+}
+
 int main(int argc, char **argv)
 {
 	static const struct program programs[] = {
@@ -253,6 +269,7 @@ int main(int argc, char **argv)
 		{"damped", damped, 40},
 		{"pressure", pressure, 120},
 		{"parts", parts, 20},
+		{"diffuse", diffuse, 20},
 	};
 
 	return run_named(argc, argv, programs,

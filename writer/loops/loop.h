@@ -19,6 +19,8 @@ struct loop_mark {
 				upper half says how far from its site the
 				function is that the compiler outlined */
 	uint8_t team : 2;      /* a region's: 1, or 2 and more; 0 unknown */
+	bool is_late : 1;      /* most others weren't asked then where they
+				  were called from */
 	bool is_needed : 1;    /* by the code, nothing counts the turns of the
 				  innermost loop around it */
 	bool is_in_team : 1;   /* begun by a member of a team of several */

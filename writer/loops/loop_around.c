@@ -2,7 +2,8 @@
 /* loop_around.c - loops by the code around a level; see loop_around.h. */
 #include "writer/loops/loop_around.h"
 
-/* Turns between two of another site's: at most, on average. */
+/* Turns between two of another site's: of rich ones at most so many, on average.
+ * More may be an epoch's batches, of any number, or what a solver takes. */
 #define MOST_WITHIN  64u
 /* Of its sites so many are new, and as many marks are at sites of each turn. */
 #define NEW_LEAST    2u
@@ -78,8 +79,17 @@ static bool is_uneven(const struct loop_groups *groups,
 	return around.hits >= LOOP_HITS_LEAST &&
 	       (is_sure || (around.head <= 2 * around.most &&
 			    around.within <= 2 * around.most)) &&
-	       around.most * 4 > around.least * 5 + 4 &&
-	       step->turns - around.head - around.within <=
+	       around.most * 4 > around.least * 5 + 4;
+}
+
+/* Whether they are too many to tell. */
+static bool are_many(const struct loop_groups *groups,
+		     const struct loop_level *step, uint32_t site)
+{
+	const struct around around = count_around(groups, step, site);
+
+	return step->held > HELD_MOST &&
+	       step->turns - around.head - around.within >
 		       MOST_WITHIN * (around.hits - 1);
 }
 
@@ -253,11 +263,14 @@ enum loop_around loop_around_find(struct loop_groups *groups,
 	/* Of those of one loop the last one: it ends the turn. */
 	for (uint32_t s = 0; s < sites; s++) {
 		is_vague |= may_be_further_out(groups, s, step);
-		if (is_further_out(groups, s, marker) &&
-		    (is_uneven(groups, &step->level, s) ||
-		     (is_around && is_of_few(groups, &step->level, s))) &&
-		    (nearest == sites ||
-		     groups->code[s].hits >= groups->code[nearest].hits))
+		if (!is_further_out(groups, s, marker) ||
+		    (!is_uneven(groups, &step->level, s) &&
+		     !(is_around && is_of_few(groups, &step->level, s))))
+			continue;
+		if (are_many(groups, &step->level, s))
+			is_vague = true;
+		else if (nearest == sites ||
+			 groups->code[s].hits >= groups->code[nearest].hits)
 			nearest = s;
 	}
 	if (nearest == sites)

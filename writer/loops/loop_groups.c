@@ -54,7 +54,8 @@ static void add_code(struct loop_code *code, const struct loop_mark *mark)
 		return;
 	code->always += mark->is_always;
 	code->needed += mark->is_needed;
-	code->turned += mark->turn == SEARCH_TURN_NEXT;
+	code->early += !mark->is_late;
+	code->turned += mark->turn == SEARCH_TURN_NEXT && !mark->is_late;
 	if (!code->asked++) {
 		code->loop = mark->loop;
 		code->depth = mark->depth;
@@ -73,7 +74,7 @@ static void add_code(struct loop_code *code, const struct loop_mark *mark)
  * one away. */
 static void vote(struct loop_code *code, const struct loop_mark *mark)
 {
-	if (mark->depth == LOOP_DEPTH_NONE || !mark->caller)
+	if (mark->depth == LOOP_DEPTH_NONE || !mark->caller || mark->is_late)
 		return;
 	if (!code->placed) {
 		code->place = mark->caller;
@@ -95,7 +96,7 @@ static void count_places(struct loop_groups *groups)
 		const uint32_t site = groups->site[i];
 
 		if (site < LOOP_SITES_MAX && mark->depth != LOOP_DEPTH_NONE &&
-		    mark->caller)
+		    mark->caller && !mark->is_late)
 			groups->code[site].placed +=
 				mark->caller == groups->code[site].place;
 	}
@@ -114,12 +115,12 @@ static void doubt_pointers(struct loop_groups *groups)
 	for (size_t s = 0; s < sites; s++) {
 		const struct loop_code *code = &groups->code[s];
 
-		if (!code->caller || code->loop >= LOOP_LOOPS_MAX ||
-		    code->always < code->asked)
+		if (!code->caller || !code->early ||
+		    code->loop >= LOOP_LOOPS_MAX || code->always < code->asked)
 			continue;
-		least[code->loop] = min_u32(least[code->loop], code->asked);
+		least[code->loop] = min_u32(least[code->loop], code->early);
 		most[code->loop] =
-			(uint32_t)max_u64(most[code->loop], code->asked);
+			(uint32_t)max_u64(most[code->loop], code->early);
 	}
 	for (size_t s = 0; s < sites; s++) {
 		const uint16_t loop = groups->code[s].loop;
@@ -165,8 +166,8 @@ bool loop_groups_is_turn(const struct loop_groups *groups, size_t site)
 
 	/* Before the first of them nothing was known. */
 	return site < LOOP_SITES_MAX && code->caller &&
-	       code->asked >= min_u64(code->hits, ASKED_LEAST) &&
-	       code->turned + 1 == code->asked;
+	       code->early >= min_u64(code->hits, ASKED_LEAST) &&
+	       code->turned + 1 == code->early;
 }
 
 bool loop_groups_is_besides(const struct loop_groups *groups, size_t site,
@@ -177,7 +178,7 @@ bool loop_groups_is_besides(const struct loop_groups *groups, size_t site,
 	return site < LOOP_SITES_MAX && code[site].loop &&
 	       loop_groups_is_once(groups, other) &&
 	       code[other].loop == code[site].loop &&
-	       code[other].asked > code[site].asked + ASKED_BESIDES;
+	       code[other].early > code[site].early + ASKED_BESIDES;
 }
 
 bool loop_groups_is_within(const struct loop_groups *groups, size_t site,
@@ -230,7 +231,7 @@ bool loop_groups_outnumbers(const struct loop_groups *groups, size_t site,
 	return code->loop && code->loop == groups->code[other].loop &&
 	       !code->caller &&
 	       code->asked >= min_u64(code->hits, ASKED_LEAST) &&
-	       code->placed > groups->code[other].asked + margin;
+	       code->placed > groups->code[other].early + margin;
 }
 
 /* What two groups stand for together. */

@@ -19,7 +19,8 @@
 struct loop_code {
 	uint16_t loop, depth; /* as in a mark; 0 not known, or not always */
 	uint32_t caller;      /* the one place, 0 there are others */
-	uint32_t hits, asked; /* marks, and those that tell it */
+	uint32_t hits, asked; /* marks, and those that tell it, */
+	uint32_t early;	      /* ... when all others did, too */
 	uint16_t place;	 /* the one that most come from, if there is one, */
 	uint32_t placed; /* ... how many, */
 	uint16_t around; /* ... and its innermost loop, 0 unknown */

@@ -25,6 +25,7 @@ static bool read_region(const struct session *session,
 	mark->id = event->omp.code;
 	mark->caller = caller;
 	mark->turn = SEARCH_TURN(event->omp.sync);
+	mark->is_late = event->omp.sync & SEARCH_LATE;
 	mark->is_in_team = event->omp.sync & SEARCH_IN_TEAM;
 	if (!loops.is_around) {
 		mark->loop = loops.loop;

@@ -452,6 +452,15 @@ static void test_rounds_of_loops_alone(void **state)
 	expect_steps(18);
 }
 
+static void forget(size_t from)
+{
+	for (size_t i = from; i < count; i++) {
+		marks[i].caller = marks[i].loop = 0;
+		marks[i].within = marks[i].depth = 0;
+		marks[i].is_always = false;
+	}
+}
+
 /* A load in parts, of which the first ones alone were asked: some of Newton's
  * steps have nothing to solve. */
 static void parts(unsigned int asked)
@@ -469,11 +478,8 @@ static void parts(unsigned int asked)
 		}
 		in(6, 1, 0, 0);
 		in(7, 1, 0, 0);
-		for (size_t i = from; part >= asked && i < count; i++) {
-			marks[i].caller = marks[i].loop = 0;
-			marks[i].within = marks[i].depth = 0;
-			marks[i].is_always = false;
-		}
+		if (part >= asked)
+			forget(from);
 	}
 }
 
@@ -488,6 +494,68 @@ static void test_half_of_the_parts_were_asked(void **state)
 	set_up(state);
 	parts(7);
 	expect_none();
+}
+
+/* Time steps of more turns than an epoch has batches. */
+static void diffuse(unsigned int sites, unsigned int asked)
+{
+	for (unsigned int step = 0; step < 20; step++) {
+		const unsigned int turns =
+			step % 3 ? some(30, 60) : some(150, 240);
+		size_t from;
+
+		in(20, 1, 0, 0);
+		from = count;
+		for (unsigned int k = 0; k < turns; k++) {
+			for (uint64_t id = 1; id <= sites; id++)
+				in(id, 2, 1, 1);
+		}
+		if (step >= asked)
+			forget(from);
+		in(21, 1, 0, 0);
+		marks[from - 1].is_late = step >= asked;
+		marks[count - 1].is_late = step >= asked;
+	}
+}
+
+static void test_more_turns_than_batches(void **state)
+{
+	(void)state;
+	diffuse(3, 20);
+	expect_steps(20);
+	set_up(state);
+	diffuse(3, 2);
+	expect_steps(20);
+	/* Rich ones may be batches. */
+	set_up(state);
+	diffuse(9, 1);
+	expect_none();
+}
+
+/* A report each tenth turn; only those were asked for long. */
+static void test_what_was_asked_late_tells_nothing_of_the_others(void **state)
+{
+	(void)state;
+	for (unsigned int turn = 1; turn <= 300; turn++) {
+		const size_t from = count;
+
+		in(1, 1, 0, 0);
+		in(2, 1, 0, 0);
+		if (turn > 17)
+			forget(from);
+		if (turn % 10)
+			continue;
+		in(3, 1, 0, 0);
+		in(4, 1, 0, 0);
+		in(5, 1, 0, 0);
+		for (size_t i = count - 3; i < count; i++) {
+			marks[i].is_always = false;
+			marks[i].is_late = turn > 17;
+		}
+		if (turn > 160)
+			forget(count - 3);
+	}
+	expect_steps(300);
 }
 
 /* A graph's cores: rounds of two regions, as many as each takes.  No region
@@ -556,6 +624,10 @@ int main(void)
 		cmocka_unit_test_setup(test_rounds_of_loops_alone, set_up),
 		cmocka_unit_test_setup(test_half_of_the_parts_were_asked,
 				       set_up),
+		cmocka_unit_test_setup(test_more_turns_than_batches, set_up),
+		cmocka_unit_test_setup(
+			test_what_was_asked_late_tells_nothing_of_the_others,
+			set_up),
 		cmocka_unit_test_setup(test_rounds_until_nothing_changes,
 				       set_up),
 		cmocka_unit_test_setup(test_rounds_that_are_counted, set_up),
