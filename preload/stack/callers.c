@@ -39,7 +39,9 @@
 #define LOOK_FIRST  8192u
 #define OTHERS_MOST 4096u   /* of other threads, before the main one has any */
 #define LOOK_LAST   262144u /* as many as the search takes */
-/* Behind those looks sites are asked that had not come so often. */
+/* Behind those looks sites are asked that had not come so often, for so many
+ * calls in all. */
+#define LATE_LAST   131072u
 #define SITES	    256u /* a power of two */
 #define SELDOM	    16u
 /* Where on the stack the interpreter's main function is. */
@@ -390,12 +392,13 @@ static void look(const struct step_search *search)
 	/* Nearly all one site's, from one place; or long enough. */
 	is_over = callers.count >= LOOK_ALONE && !callers.changes &&
 		  callers.again * 10 >= callers.count * 9;
-	if (callers.count >= LOOK_FIRST)
-		is_over |= callers.again * 2 < callers.count ||
-			   callers.count >= LOOK_LAST || !callers.changes;
-	callers.is_late |= is_over;
-	if (!search_is_by_caller(search) && is_over &&
-	    callers.count >= LOOK_LAST)
+	if (callers.count >= LOOK_FIRST) {
+		is_over |= callers.count >= LOOK_LAST || !callers.changes;
+		callers.is_late |= callers.again * 2 < callers.count;
+	}
+	if (callers.is_late)
+		is_over = callers.count >= LATE_LAST;
+	if (!search_is_by_caller(search) && is_over)
 		gate_mark(GATE_OMP_CALLER, false);
 	callers.changes = 0;
 }
@@ -502,26 +505,14 @@ static void know_code(void)
 	caller_loops_forget();
 }
 
-COLD uint32_t callers_number(const struct thread *thread, uint64_t site,
-			     uint64_t from)
+COLD static uint32_t number_here(struct session *session, uint64_t site,
+				 uint64_t from)
 {
-	struct session *session = load_relaxed(&session_here);
 	const struct start start = {.from = from};
 	struct caller_python python;
 	uint64_t place;
 	uint32_t number;
 
-	if (!session)
-		return 0;
-	if (thread->tid != (uint32_t)session->head->pid) {
-		if (add_relaxed(&of_others, 1) == OTHERS_MOST)
-			gate_mark(GATE_OMP_CALLER, false);
-		return 0;
-	}
-	if (!callers.count)
-		store_relaxed(&of_others, OTHERS_MOST + 1);
-	if (!is_asked(&session->head->search, site))
-		return 0;
 	know_code();
 	place = find_place(&start, &python);
 	callers.again += callers.site == site;
@@ -536,6 +527,25 @@ COLD uint32_t callers_number(const struct thread *thread, uint64_t site,
 	note_loops(&session->head->search, site, number, &start, &python);
 	return number | (uint32_t)caller_turns_look(number, &python) << 8 |
 	       (callers.is_late ? SEARCH_LATE : 0);
+}
+
+uint32_t callers_number(const struct thread *thread, uint64_t site,
+			uint64_t from)
+{
+	struct session *session = load_relaxed(&session_here);
+
+	if (!session)
+		return 0;
+	if (thread->tid != (uint32_t)session->head->pid) {
+		if (add_relaxed(&of_others, 1) == OTHERS_MOST)
+			gate_mark(GATE_OMP_CALLER, false);
+		return 0;
+	}
+	if (!callers.count)
+		store_relaxed(&of_others, OTHERS_MOST + 1);
+	return is_asked(&session->head->search, site)
+		       ? number_here(session, site, from)
+		       : 0;
 }
 
 /* Calls leave room for regions. */
