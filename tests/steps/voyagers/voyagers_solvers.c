@@ -1,44 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /* voyagers_solvers.c - as voyagers.c: solvers, and what changes with time. */
+#include "../vectors.h"
 #include <math.h>
 #include <stdbool.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
-enum { N = 4000 };
+enum { N = LENGTH };
 
 static double u[N], v[N], w[N], f[N], g[N], r[N], p[N], q[N], old[N],
 	stage[7][N];
-
-static double noise(void)
-{
-	return rand() / (double)RAND_MAX - 0.5;
-}
-
-static double dot(const double *a, const double *b)
-{
-	double sum = 0;
-
-#pragma omp parallel for reduction(+ : sum)
-	for (int i = 0; i < N; i++)
-		sum += a[i] * b[i];
-	return sum;
-}
-
-static void copy(double *to, const double *from)
-{
-#pragma omp parallel for
-	for (int i = 0; i < N; i++)
-		to[i] = from[i];
-}
-
-static void add(double *to, double by, const double *from)
-{
-#pragma omp parallel for
-	for (int i = 0; i < N; i++)
-		to[i] += by * from[i];
-}
 
 /* --- Runge and Kutta: a step is tried until its error is small --- */
 
