@@ -2,8 +2,9 @@
 /* loop_around.c - loops by the code around a level; see loop_around.h. */
 #include "writer/loops/loop_around.h"
 
-/* Turns between two of another site's: of rich ones at most so many, on average.
- * More may be an epoch's batches, of any number, or what a solver takes. */
+/* Turns between two of another site's: of rich ones at most so many, on
+ * average.  More may be an epoch's batches, of any number, or what a solver
+ * takes. */
 #define MOST_WITHIN  64u
 /* Of its sites so many are new, and as many marks are at sites of each turn. */
 #define NEW_LEAST    2u

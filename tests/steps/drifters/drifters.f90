@@ -1,5 +1,7 @@
 ! SPDX-License-Identifier: MIT
 ! drifters.f90 - as drifters.c, in Fortran.
+include '../asked.f90'
+
 module drifters
   implicit none
   integer, parameter :: n = 4096
@@ -129,11 +131,10 @@ contains
 end module
 
 program main
+  use asked
   use drifters
   implicit none
-  character(16) :: name
-  call get_command_argument(1, name)
-  select case (name)
+  select case (asked_for())
   case ("duct")
     call duct()
   case ("weather")

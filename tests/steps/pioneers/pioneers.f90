@@ -1,5 +1,7 @@
 ! SPDX-License-Identifier: MIT
 ! pioneers.f90 - as pioneers.c, in Fortran.
+include '../asked.f90'
+
 module pioneers
   implicit none
   integer, parameter :: n = 6000, m = 80
@@ -193,11 +195,10 @@ contains
 end module
 
 program main
+  use asked
   use pioneers
   implicit none
-  character(16) :: name
-  call get_command_argument(1, name)
-  select case (name)
+  select case (asked_for())
   case ("ocean")
     call ocean()
   case ("geometry")

@@ -1,5 +1,7 @@
 ! SPDX-License-Identifier: MIT
 ! roamers.f90 - as roamers.c, in Fortran.
+include '../asked.f90'
+
 module roamers
   implicit none
   integer, parameter :: n = 48, m = 4000
@@ -71,11 +73,10 @@ contains
 end module
 
 program main
+  use asked
   use roamers
   implicit none
-  character(16) :: name
-  call get_command_argument(1, name)
-  select case (name)
+  select case (asked_for())
   case ("waves")
     call waves()
   case ("field")

@@ -1,5 +1,7 @@
 ! SPDX-License-Identifier: MIT
 ! rovers.f90 - as rovers.c, in Fortran.
+include '../asked.f90'
+
 module rovers
   implicit none
   integer, parameter :: n = 4096
@@ -81,11 +83,10 @@ contains
 end module
 
 program main
+  use asked
   use rovers
   implicit none
-  character(16) :: name
-  call get_command_argument(1, name)
-  select case (name)
+  select case (asked_for())
   case ("ocean")
     call ocean()
   case ("air")

@@ -1,5 +1,7 @@
 ! SPDX-License-Identifier: MIT
 ! seafarers.f90 - as seafarers.c, in Fortran.
+include '../asked.f90'
+
 module seafarers
   implicit none
   integer, parameter :: n = 5000, groups = 4
@@ -141,11 +143,10 @@ contains
 end module
 
 program main
+  use asked
   use seafarers
   implicit none
-  character(16) :: name
-  call get_command_argument(1, name)
-  select case (name)
+  select case (asked_for())
   case ("glacier")
     call glacier()
   case ("convection")

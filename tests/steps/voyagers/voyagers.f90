@@ -1,5 +1,7 @@
 ! SPDX-License-Identifier: MIT
 ! voyagers.f90 - as voyagers.c, in Fortran.
+include '../asked.f90'
+
 module voyagers
   implicit none
   integer, parameter :: n = 5000, m = 60
@@ -152,11 +154,10 @@ contains
 end module
 
 program main
+  use asked
   use voyagers
   implicit none
-  character(16) :: name
-  call get_command_argument(1, name)
-  select case (name)
+  select case (asked_for())
   case ("plasma")
     call plasma()
   case ("curve")
