@@ -389,15 +389,14 @@ static void look(const struct step_search *search)
 	if (callers.count < callers.next_look)
 		return;
 	callers.next_look *= 2;
-	/* Nearly all one site's, from one place; or long enough. */
+	/* Nearly all one site's, from one place: nothing is around them. */
 	is_over = callers.count >= LOOK_ALONE && !callers.changes &&
 		  callers.again * 10 >= callers.count * 9;
-	if (callers.count >= LOOK_FIRST) {
-		is_over |= callers.count >= LOOK_LAST || !callers.changes;
-		callers.is_late |= callers.again * 2 < callers.count;
-	}
-	if (callers.is_late)
-		is_over = callers.count >= LATE_LAST;
+	if (callers.count >= LOOK_FIRST && !is_over)
+		callers.is_late |=
+			callers.again * 2 < callers.count || !callers.changes;
+	is_over |= callers.count >=
+		   (callers.is_late ? LATE_LAST : (uint64_t)LOOK_LAST);
 	if (!search_is_by_caller(search) && is_over)
 		gate_mark(GATE_OMP_CALLER, false);
 	callers.changes = 0;
