@@ -103,6 +103,13 @@ def test_as_many_dumps_as_are_allowed():
         expect_equal(run.stderr.count("TRACEPROF_FLIGHT_DUMPS"), 1, run.stderr)
 
 
+def test_the_fullest_file_of_a_trigger_is_judged_as_such():
+    """It has a name, of what triggered it, but nobody began it by hand."""
+    run = held(60, 75, flight="50steps", verdict="wait")
+    expect_equal([len(trace.steps()) for trace in run.traces], [50, 15], run.stderr)
+    expect("traceprof: the newest with the most steps is " in run.stderr, run.stderr)
+
+
 def test_a_stall():
     program = Running(200, 5, -1, 0, 50, program="uneven", flight="30steps",
                       trigger="stall:4s", **CLOSED)
