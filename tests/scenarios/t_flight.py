@@ -284,6 +284,18 @@ def test_beside_a_schedule():
     check_account(run.traces)
 
 
+def test_a_schedule_whose_steps_are_found_too_late_is_said():
+    """Nothing is cut from the history, which keeps the newest steps alone."""
+    settings = {"TRACEPROF_FLIGHT": "5steps", "TRACEPROF_WAIT": "3", "TRACEPROF_ACTIVE": "2",
+                "TRACEPROF_REPEAT": "1"}
+    late = traced("nested_loop", "epochs=1", "steps=40", "layers=2", env=settings)
+    expect(not late.files and "traceprof: nothing of the schedule was recorded: beside a "
+           "flight recorder it begins when the step is found" in late.stderr, late.stderr)
+    few = traced("uneven", 20, 1, env=settings | {"TRACEPROF_WAIT": "30"})
+    expect(not few.files and "the run had 20 steps, the schedule needs 32: nothing was "
+           "recorded" in few.stderr, few.stderr)
+
+
 def test_steps_that_the_library_finds():
     program = Running(1000000, 10, "unmarked", flight="20steps")
     program.until("flight recorder")
