@@ -16,8 +16,8 @@
 #include <time.h>
 #include <unistd.h>
 
-/* Bytes of text of an event that is drawn. */
-#define EVENT_TEXT_LEAST 100u
+/* Of text, of an event that is drawn; few have less. */
+#define EVENT_TEXT_BYTES 100u
 /* Of less nobody asks where it went. */
 #define HINT_SECONDS	 1.0
 /* Calls from which on a number is no exact one, as threads count at once. */
@@ -216,7 +216,7 @@ static void say_left(const struct session *session,
 	/* As far as it was written. */
 	say_not_in_files(session, done);
 	/* Nobody is there to be told when it is known. */
-	if (most && done->left * EVENT_TEXT_LEAST > most / 2)
+	if (most && done->left * EVENT_TEXT_BYTES > most / 2)
 		log_say("TRACEPROF_MAX_MB=%ld may leave out some of them, "
 			"which "
 			"are in the totals then: `traceprof report` says how "

@@ -374,11 +374,21 @@ static COLD void end_woken(enum wait_call call, uint64_t start,
 		record(call, start, &other);
 }
 
-/* Before the process was looked at, or where it is none of our business. */
-#define LOOK_UP(name)                                                          \
+static int failed(int error)
+{
+	errno = error;
+	return -1;
+}
+
+/* Before the process was looked at, or where it is none of our business; what
+ * is returned where there is no such call. */
+#define LOOK_UP(name, returned)                                                \
 	do {                                                                   \
-		if (unlikely(!real.name))                                      \
+		if (unlikely(!real.name)) {                                    \
 			real_look_late();                                      \
+			if (!real.name)                                        \
+				return returned;                               \
+		}                                                              \
 	} while (0)
 
 #define X(returns, name, parameters, arguments)                                \
@@ -387,11 +397,7 @@ static COLD void end_woken(enum wait_call call, uint64_t start,
 		const uint64_t start = begin();                                \
 		returns result;                                                \
                                                                                \
-		LOOK_UP(name);                                                 \
-		if (unlikely(!real.name)) {                                    \
-			errno = EAGAIN;                                        \
-			return -1;                                             \
-		}                                                              \
+		LOOK_UP(name, failed(EAGAIN));                                 \
 		if (likely(!start))                                            \
 			return real.name arguments;                            \
 		result = real.name arguments;                                  \
@@ -415,11 +421,7 @@ WAITING_CALLS(X)
                                                                                \
 		if (unlikely(thread_self == THREAD_SAMPLING))                  \
 			return syscall(SYS_##name, LIST arguments);            \
-		LOOK_UP(name);                                                 \
-		if (unlikely(!real.name)) {                                    \
-			errno = EAGAIN;                                        \
-			return -1;                                             \
-		}                                                              \
+		LOOK_UP(name, failed(EAGAIN));                                 \
 		if (likely(!start))                                            \
 			return real.name arguments;                            \
 		result = real.name arguments;                                  \
@@ -435,11 +437,7 @@ FILE_CALLS(X)
 		const uint64_t start = begin_file();                           \
 		ssize_t result;                                                \
                                                                                \
-		LOOK_UP(name);                                                 \
-		if (unlikely(!real.name)) {                                    \
-			errno = ENOSYS;                                        \
-			return -1;                                             \
-		}                                                              \
+		LOOK_UP(name, failed(ENOSYS));                                 \
 		result = real.name arguments;                                  \
 		if (unlikely(start))                                           \
 			end(CALL_##name, LIST of, result, start);              \
@@ -454,9 +452,7 @@ NEWER_CALLS(X)
 		const uint64_t start = begin();                                \
 		int result;                                                    \
                                                                                \
-		LOOK_UP(name);                                                 \
-		if (unlikely(!real.name))                                      \
-			return fails;                                          \
+		LOOK_UP(name, fails);                                          \
 		if (likely(!start))                                            \
 			return real.name arguments;                            \
 		result = real.name arguments;                                  \
@@ -472,9 +468,7 @@ WAIT_HOOK unsigned int sleep(unsigned int seconds)
 	const uint64_t start = begin();
 	unsigned int left;
 
-	LOOK_UP(sleep);
-	if (unlikely(!real.sleep))
-		return seconds;
+	LOOK_UP(sleep, seconds);
 	if (likely(!start))
 		return real.sleep(seconds);
 	left = real.sleep(seconds);
@@ -482,9 +476,9 @@ WAIT_HOOK unsigned int sleep(unsigned int seconds)
 	return left;
 }
 
-#define FAIL_RETURNS return EAGAIN
-#define FAIL_C11     return thrd_error
-#define FAIL_ERRNO   return (errno = EAGAIN, -1)
+#define FAIL_RETURNS EAGAIN
+#define FAIL_C11     thrd_error
+#define FAIL_ERRNO   failed(EAGAIN)
 #define X(fails, name, parameters, arguments, object)                          \
 	WAIT_HOOK int name parameters                                          \
 	{                                                                      \
@@ -492,9 +486,7 @@ WAIT_HOOK unsigned int sleep(unsigned int seconds)
 		const uint64_t before = start ? wakers_look(object) : 0;       \
 		int result;                                                    \
                                                                                \
-		LOOK_UP(name);                                                 \
-		if (unlikely(!real.name))                                      \
-			fails;                                                 \
+		LOOK_UP(name, fails);                                          \
 		if (likely(!start))                                            \
 			return real.name arguments;                            \
 		result = real.name arguments;                                  \
@@ -553,9 +545,7 @@ WAIT_HOOK int pthread_join(pthread_t thread, void **value)
 	struct join join = join_begins((const void *)thread);
 	int rc;
 
-	LOOK_UP(pthread_join);
-	if (unlikely(!real.pthread_join))
-		return EAGAIN;
+	LOOK_UP(pthread_join, EAGAIN);
 	if (likely(!join.start))
 		return real.pthread_join(thread, value);
 	rc = real.pthread_join(thread, value);
@@ -568,9 +558,7 @@ WAIT_HOOK int thrd_join(thrd_t thread, int *value)
 	struct join join = join_begins((const void *)thread);
 	int rc;
 
-	LOOK_UP(thrd_join);
-	if (unlikely(!real.thrd_join))
-		return thrd_error;
+	LOOK_UP(thrd_join, thrd_error);
 	if (likely(!join.start))
 		return real.thrd_join(thread, value);
 	rc = real.thrd_join(thread, value);
@@ -622,9 +610,7 @@ static COLD size_t read_stream(void *data, size_t size, size_t count,
 
 WAIT_HOOK size_t fread(void *data, size_t size, size_t count, FILE *stream)
 {
-	LOOK_UP(fread);
-	if (unlikely(!real.fread))
-		return 0;
+	LOOK_UP(fread, 0);
 	if (unlikely(file_io_is_wanted()) && size * count >= FILE_IO_STREAM_MIN)
 		return read_stream(data, size, count, stream);
 	return real.fread(data, size, count, stream);

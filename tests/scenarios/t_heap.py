@@ -2,6 +2,7 @@
 """The heap: every function that gives or takes memory, in every mode."""
 
 import json
+import os
 import re
 import subprocess
 
@@ -62,6 +63,20 @@ def test_a_peak_that_was_looked_at_now_and_then_is_the_least():
         expect("  peak " in said, mode, said)
         sums = json.loads(harness.command("report", "--json", trace.path).stdout)[0]["heap"]
         expect_equal(sums["peak_is_least"], mode not in ("all", "sites"), mode)
+
+
+def test_a_peak_over_what_is_missing_is_the_least():
+    """A block that isn't in the file, or that no window saw, may have been part of it."""
+    trace = heap("malloc", 50, 98765, malloc="all")[1]
+    changed = os.path.join(harness.folder(), "changed.pt.trace.json")
+    for group, name, value in (("events", "dropped", 1), ("events", "unrecorded_calls", 1),
+                               ("heap", "thinned_mask", 3), ("options", "ACTIVE", 2),
+                               ("step", "name", "by hand"), ("step", "seen", 0)):
+        meta = trace.meta | {group: trace.meta.get(group, {}) | {name: value}}
+        with open(changed, "w", encoding="utf-8") as file:
+            json.dump(trace.top | {"traceprof": meta}, file)
+        sums = json.loads(harness.command("report", "--json", changed).stdout)[0]["heap"]
+        expect_equal(sums["peak_is_least"], name != "seen", name)
 
 
 def test_a_heap_that_was_not_counted_is_not_said_to_be_empty():

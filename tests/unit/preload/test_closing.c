@@ -207,6 +207,39 @@ static void what_is_in_totals_alone(void **state)
 	fixture_end(session);
 }
 
+/* What a process of its own writes after the end: the same words of what was
+ * left out by then, and what may be. */
+static void what_is_left_to_write(void **state)
+{
+	const uint64_t bound = UINT64_C(16) << 20;
+
+	(void)state;
+	begin();
+	session->head->options.max_mb = 16;
+	done.seen = 1000;
+	done.dropped = 5;
+	done.left = 1000;
+	done.past_heap = 7;
+	done.deleted = 8;
+	done.past_max = 9;
+	close_run(-EINPROGRESS);
+	expect("recorded 995 events, 5 LOST; 1000 of them are left");
+	expect("but in the totals: 7 calls for small blocks");
+	expect("8 events of parts that were deleted");
+	expect("9 events came past TRACEPROF_MAX_MB=16");
+	/* A run says no more than five lines. */
+	done.dropped = done.past_heap = done.deleted = done.past_max = 0;
+	close_run(-EINPROGRESS);
+	expect_not("may leave out");
+	done.left = bound; /* in lines of more than one byte */
+	close_run(-EINPROGRESS);
+	expect("TRACEPROF_MAX_MB=16 may leave out some of them");
+	session->head->options.max_mb = 0;
+	close_run(-EINPROGRESS);
+	expect_not("may leave out");
+	fixture_end(session);
+}
+
 /* The file isn't whole: no totals, but what is known of losses. */
 static void a_writer_that_is_not_done(void **state)
 {
@@ -245,6 +278,7 @@ int main(int argc, char **argv)
 		cmocka_unit_test(records_of_a_gpu),
 		cmocka_unit_test(what_is_not_known),
 		cmocka_unit_test(what_is_in_totals_alone),
+		cmocka_unit_test(what_is_left_to_write),
 		cmocka_unit_test(a_writer_that_is_not_done),
 	};
 
