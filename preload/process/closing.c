@@ -190,7 +190,6 @@ static void say_gave_up(const struct session *session,
 		return;
 	log_say("%s holds %lu of %lu {event|events}", path,
 		(unsigned long)done->written, (unsigned long)done->seen);
-	log_reserve(0);
 	if (session->head->place == SESSION_IN_FILE)
 		log_say("`traceprof recover %s` adds what memory still holds",
 			session->head->options.dir);
@@ -450,6 +449,8 @@ static void say_written(const struct session *session,
 	bool hints = false, is_judged;
 
 	say_files(session, done);
+	/* For what to type next; no loss is kept back for that. */
+	log_reserve(1);
 	if (is_in_brief(session, then))
 		return;
 	is_judged =
@@ -530,7 +531,7 @@ void closing_report(const struct session *session,
 		return;
 	}
 	say_steps(session);
-	log_reserve(done->files && rc != -ETIMEDOUT);
+	log_reserve(0);
 	if (rc == -ECANCELED) {
 		say_gave_up(session, done);
 	} else if (done->files && rc == -EINPROGRESS) {
