@@ -57,7 +57,7 @@ static struct {
 static struct pair {
 	uint32_t tid;
 	uint32_t at;		      /* next place in recent[] */
-	uint64_t recent[PAIR_RECENT]; /* correlations of runtime calls shown */
+	uint64_t recent[PAIR_RECENT]; /* calls that were shown: shown_as() */
 	uint64_t used;		      /* when, counted in calls */
 	bool waits;
 	struct event driver;
@@ -86,13 +86,32 @@ static struct pair *pair_of(uint32_t tid)
 	return oldest;
 }
 
-static bool was_shown(const struct pair *pair, uint64_t correlation)
+static uint64_t shown_as(uint64_t correlation, bool is_driver)
+{
+	return correlation << 1 | is_driver;
+}
+
+static bool was_shown(const struct pair *pair, uint64_t correlation,
+		      bool is_driver)
 {
 	for (unsigned int i = 0; i < PAIR_RECENT; i++) {
-		if (pair->recent[i] == correlation)
+		if (pair->recent[i] == shown_as(correlation, is_driver))
 			return true;
 	}
 	return false;
+}
+
+static void note_shown(struct pair *pair, const struct event *call)
+{
+	pair->recent[pair->at++ % PAIR_RECENT] =
+		shown_as(call->api.correlation, call->api.is_driver);
+}
+
+static struct event show_waiting(struct pair *pair)
+{
+	pair->waits = false;
+	note_shown(pair, &pair->driver);
+	return pair->driver;
 }
 
 unsigned int cupti_pairs_add(const struct event *event,
@@ -113,18 +132,18 @@ unsigned int cupti_pairs_add(const struct event *event,
 		out[0] = *event;
 		return 1;
 	}
-	if (pair->waits && pair->driver.api.correlation != correlation) {
-		out[count++] = pair->driver;
-		pair->waits = false;
-	}
-	if (!event->api.is_driver) {
+	if (pair->waits && pair->driver.api.correlation != correlation)
+		out[count++] = show_waiting(pair);
+	if (was_shown(pair, correlation, true) ||
+	    (event->api.is_driver && was_shown(pair, correlation, false))) {
+		/* Its runtime call came first, in another buffer, or a call of
+		 * the driver inside it had waited for long enough. */
+		++*doubled;
+	} else if (!event->api.is_driver) {
 		*doubled += pair->waits;
 		pair->waits = false;
-		pair->recent[pair->at++ % PAIR_RECENT] = correlation;
+		note_shown(pair, event);
 		out[count++] = *event;
-	} else if (was_shown(pair, correlation)) {
-		/* Its runtime call came first, in another buffer. */
-		++*doubled;
 	} else if (!pair->waits ||
 		   event->start_ticks <= pair->driver.start_ticks) {
 		*doubled += pair->waits;
@@ -140,8 +159,7 @@ bool cupti_pairs_overdue(uint64_t ticks, struct event *out)
 {
 	for (unsigned int i = 0; i < PAIR_THREADS; i++) {
 		if (pairs[i].waits && pairs[i].driver.end_ticks < ticks) {
-			pairs[i].waits = false;
-			*out = pairs[i].driver;
+			*out = show_waiting(&pairs[i]);
 			return true;
 		}
 	}

@@ -16,6 +16,7 @@
 #include <unistd.h>
 
 enum { EXTERNAL_KINDS = 6, EXTERNAL_DEPTH = 64, WRAP_FROM = 0xfffffff0 };
+enum { STILL_US = 2500000 };
 
 struct external_stack {
 	uint64_t ids[EXTERNAL_DEPTH];
@@ -24,6 +25,7 @@ struct external_stack {
 
 static _Atomic uint32_t last_correlation;
 static _Atomic uint64_t calls;
+static _Atomic uint64_t inner_calls;
 static __thread struct sim_call *innermost;
 static __thread struct external_stack externals[EXTERNAL_KINDS];
 
@@ -152,6 +154,8 @@ void sim_call_begin_inner(struct sim_call *call, uint32_t driver_cbid,
 void sim_call_end_inner(struct sim_call *call)
 {
 	leave_call(call);
+	if (!call->silent && ++inner_calls == sim_knobs()->still_at)
+		usleep(STILL_US);
 }
 
 CUptiResult sim_push_external(CUpti_ExternalCorrelationKind kind, uint64_t id)

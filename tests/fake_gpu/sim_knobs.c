@@ -150,6 +150,7 @@ static int read_number(const char *name, const char *value)
 		{"SECOND_FROM", (int64_t *)&knobs.second_from},
 		{"SECOND_CALLS", (int64_t *)&knobs.second_calls},
 		{"FATAL_STATE_AFTER", (int64_t *)&knobs.fatal_after},
+		{"STILL_AT", (int64_t *)&knobs.still_at},
 	};
 
 	for (size_t i = 0; i < sizeof(flags) / sizeof(flags[0]); i++)

@@ -83,6 +83,8 @@ struct sim_knobs {
 	int64_t kernel_ns;     /* of the smallest kernel */
 	uint64_t drop;	       /* each n-th record of the GPU is lost */
 	uint64_t fatal_after;  /* API calls until CUPTI gives up */
+	uint64_t still_at;     /* the driver's call behind which a thread does
+				* nothing for a while */
 	const char *replay;    /* a capture, or NULL */
 };
 

@@ -74,6 +74,24 @@ def test_work_that_a_switching_off_cuts_short():
         expect(longest < 10000, f"{longest} us in {trace.path}")
 
 
+def test_a_call_is_one_whenever_its_driver_call_came():
+    """Records of the two lie two seconds apart, as where the machine stood still or one
+    of them was withheld.  It is one call, and one launch that has one kernel."""
+    seen = []
+    for at in (0, 12, 13):
+        run = on_gpu(STEPS, 1, SIMGPU_STILL_AT=at)
+        expect_equal(run.status, 0, run.stderr)
+        made = run.trace.slices(cat="cuda_runtime") + run.trace.slices(cat="cuda_driver")
+        twice = {key: count for key, count in collections.Counter(
+            call["args"]["correlation"] for call in made).items() if count > 1}
+        expect_equal(twice, {}, at)
+        gpu = run.trace.meta["gpu"]
+        seen.append((len(made), gpu["launches"], gpu["launched_kernels"],
+                     gpu["missing_kernels"], gpu["doubled_calls"],
+                     len(run.trace.slices(cat="kernel"))))
+    expect_equal(seen[1:], [seen[0]] * 2)
+
+
 def test_nothing_is_withheld():
     """The same where CUPTI gives each record when it is done."""
     run = behind(12, 50, 0, 1000, 6000, SIMGPU_KERNEL_NS=5 * MS,

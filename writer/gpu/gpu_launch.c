@@ -112,7 +112,8 @@ void gpu_launches_await(struct gpu_launches *launches,
 			struct gpu_launch *launch, uint64_t file)
 {
 	count_in(launches, file);
-	if (launch->has_none)
+	/* Or it was called by two calls, one inside the other. */
+	if (launch->has_none || launch->awaited_in == file)
 		return;
 	launches->launched++;
 	launch->awaited_in = file;

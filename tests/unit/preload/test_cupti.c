@@ -118,6 +118,32 @@ static void a_driver_call_does_not_wait_for_ever(void **state)
 	assert_true(cupti_pairs_oldest() == UINT64_MAX);
 }
 
+/* The thread stood still in between, or its records came in another order:
+ * what was shown stands for all of them. */
+static void a_call_is_shown_once_however_late(void **state)
+{
+	struct event out[CUPTI_PAIRS_OUT];
+	struct event inner = call_of(2, true, 30, 40);
+	struct event second = call_of(2, true, 41, 43);
+	struct event outer = call_of(2, false, 29, 50);
+	struct event next = call_of(3, false, 60, 70);
+	uint64_t doubled = 0;
+
+	(void)state;
+	cupti_pairs_forget();
+	cupti_pairs_add(&inner, out, &doubled);
+	assert_true(cupti_pairs_overdue(41, out));
+	assert_int_equal(cupti_pairs_add(&second, out, &doubled), 0);
+	assert_false(cupti_pairs_overdue(UINT64_MAX, out));
+	assert_int_equal(cupti_pairs_add(&outer, out, &doubled), 0);
+	assert_int_equal(doubled, 2);
+	cupti_pairs_forget();
+	cupti_pairs_add(&inner, out, &doubled);
+	assert_int_equal(cupti_pairs_add(&next, out, &doubled), 2);
+	assert_int_equal(cupti_pairs_add(&outer, out, &doubled), 0);
+	assert_int_equal(doubled, 3);
+}
+
 static _Alignas(64) uint8_t buffer[8192];
 static size_t used;
 
@@ -640,6 +666,7 @@ int main(void)
 		cmocka_unit_test(more_callers_than_are_followed_are_counted),
 		cmocka_unit_test(events_without_room_are_said),
 		cmocka_unit_test(a_driver_call_does_not_wait_for_ever),
+		cmocka_unit_test(a_call_is_shown_once_however_late),
 		cmocka_unit_test(records_become_events),
 		cmocka_unit_test(hidden_devices_are_left_out),
 		cmocka_unit_test(calls_that_build_graphs_launch_nothing),

@@ -84,11 +84,31 @@ static void what_launches_none_counts_no_more(void **state)
 	gpu_launches_end(&launches);
 }
 
+/* As with more threads than are followed: a call of the driver is shown beside
+ * that of the runtime which made it. */
+static void two_calls_are_one_launch(void **state)
+{
+	struct gpu_launches launches;
+	struct gpu_launch *launch;
+
+	(void)state;
+	assert_int_equal(gpu_launches_start(&launches), 0);
+	launch = called(&launches, 1, 1);
+	assert_ptr_equal(called(&launches, 1, 1), launch);
+	expect(&launches, 1, 1, 0, 0);
+	gpu_launches_arrive(&launches, launch, 1, 1);
+	expect(&launches, 1, 0, 0, 0);
+	called(&launches, 1, 1);
+	expect(&launches, 1, 0, 0, 0);
+	gpu_launches_end(&launches);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(each_file_counts_its_own),
 		cmocka_unit_test(what_launches_none_counts_no_more),
+		cmocka_unit_test(two_calls_are_one_launch),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
