@@ -10,7 +10,36 @@
 
 #include "collector/session/gate.h"
 #include "collector/session/thread.h"
+#include <stdlib.h>
+#include <string.h>
 #include <sys/mman.h>
+#include <unistd.h>
+
+#define FIXTURE_SESSIONS 16
+
+/* Of tests that are under way: one that fails doesn't come to its end. */
+static struct {
+	pid_t owner;
+	char path[FIXTURE_SESSIONS][SESSION_TEXT_BYTES];
+} fixture;
+
+static inline void fixture_remove(void)
+{
+	for (int i = 0; i < FIXTURE_SESSIONS && fixture.owner == getpid(); i++)
+		if (fixture.path[i][0])
+			unlink(fixture.path[i]);
+}
+
+/* Notes the new path in the place of the old one; "" is none. */
+static inline void fixture_note(const char *old, const char *path)
+{
+	for (int i = 0; i < FIXTURE_SESSIONS; i++) {
+		if (strcmp(fixture.path[i], old) != 0)
+			continue;
+		strcpy(fixture.path[i], path);
+		return;
+	}
+}
 
 /* A session with these options, as session_here. */
 static inline struct session *fixture_with(const struct options *options)
@@ -18,6 +47,11 @@ static inline struct session *fixture_with(const struct options *options)
 	struct session *session;
 
 	assert_int_equal(session_create(options, "unit test", &session), 0);
+	if (!fixture.owner) {
+		fixture.owner = getpid();
+		atexit(fixture_remove);
+	}
+	fixture_note("", session->path);
 	store_relaxed(&session_here, session);
 	thread_self = NULL;
 	return session;
@@ -35,6 +69,7 @@ static inline struct session *fixture_begin(int buffer_mb)
 static inline void fixture_end(struct session *session)
 {
 	session_unlink(session);
+	fixture_note(session->path, "");
 	munmap(session->base, session->bytes);
 	store_relaxed(&session_here, NULL);
 	thread_self = NULL;
