@@ -342,16 +342,25 @@ static bool is_worth_more(const struct window_fullest *fullest,
 	return events || !fullest->events;
 }
 
+/* A flight recorder's file has a name, too: of what triggered it. */
+static bool is_by_hand(const struct window *window)
+{
+	return window && window->name &&
+	       (window->reason == FLIGHT_NONE ||
+		window->reason == FLIGHT_SIGNAL ||
+		window->reason == FLIGHT_DEMAND);
+}
+
 static void note_fullest(struct writer_state *state)
 {
 	struct window_file *file = &state->file;
 	struct window_fullest *fullest = &file->fullest;
-	const struct window *now = writer_state_window(state);
 	const int64_t steps = trace_frame_steps(state);
-	const enum window_worth worth =
-		now && now->name && state->counts.file_events ? WORTH_ASKED
-		: steps > 0				      ? WORTH_STEPS
-							      : WORTH_EVENTS;
+	const bool is_asked = is_by_hand(writer_state_window(state)) &&
+			      state->counts.file_events;
+	const enum window_worth worth = is_asked    ? WORTH_ASKED
+					: steps > 0 ? WORTH_STEPS
+						    : WORTH_EVENTS;
 
 	if (steps < 0 ||
 	    (fullest->path[0] && !is_worth_more(fullest, worth, (uint64_t)steps,

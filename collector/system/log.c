@@ -31,7 +31,8 @@ static START_DATA bool log_known; /* fd 2 was there at the start */
 static START_DATA dev_t log_device;
 static START_DATA ino_t log_inode;
 static _Atomic int log_kept; /* a copy of fd 2 from the end's begin; 0 none */
-static _Atomic int log_lines;
+static _Atomic unsigned int log_lines;
+static _Atomic unsigned int log_reserved;
 
 /* Where formatted text goes; `at` may pass `end`, nothing is stored there. */
 struct log_sink {
@@ -406,14 +407,33 @@ static void write_line(int to, const char *line, size_t len)
 	pthread_sigmask(SIG_SETMASK, &was, NULL);
 }
 
-static void log_line(const char *format, va_list args, bool is_counted)
+void log_reserve(unsigned int lines)
+{
+	store_relaxed(&log_reserved, lines);
+}
+
+enum log_kind { LOG_SAYS, LOG_TROUBLE, LOG_TELLS };
+
+/* A line that finds no place takes none from those that come later. */
+static bool has_place(enum log_kind kind)
+{
+	const unsigned int reserved =
+		log_quiet ? 0 : load_relaxed(&log_reserved);
+	const unsigned int most =
+		LOG_LINES_MAX -
+		(kind == LOG_TROUBLE && reserved ? 1 : reserved);
+
+	return kind == LOG_TELLS || (load_relaxed(&log_lines) < most &&
+				     add_relaxed(&log_lines, 1) < most);
+}
+
+static void log_line(const char *format, va_list args, enum log_kind kind)
 {
 	char line[COLUMNS_MOST + LOG_LINE_BYTES];
 	const int saved = errno;
 	const int to = heard_at();
 
-	if (to >= 0 &&
-	    (!is_counted || add_relaxed(&log_lines, 1) < LOG_LINES_MAX)) {
+	if (to >= 0 && has_place(kind)) {
 		const size_t start = begin_line(to, line, COLUMNS_MOST);
 		size_t len = start;
 
@@ -433,7 +453,7 @@ void log_trouble(const char *format, ...)
 	va_list args;
 
 	va_start(args, format);
-	log_line(format, args, true);
+	log_line(format, args, LOG_TROUBLE);
 	va_end(args);
 }
 
@@ -444,7 +464,7 @@ void log_say(const char *format, ...)
 	if (log_quiet)
 		return;
 	va_start(args, format);
-	log_line(format, args, true);
+	log_line(format, args, LOG_SAYS);
 	va_end(args);
 }
 
@@ -453,6 +473,6 @@ void log_tell(const char *format, ...)
 	va_list args;
 
 	va_start(args, format);
-	log_line(format, args, false);
+	log_line(format, args, LOG_TELLS);
 	va_end(args);
 }

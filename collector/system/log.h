@@ -12,8 +12,10 @@
 #include "collector/system/base.h"
 #include <stdarg.h>
 
-#define LOG_LINES_MAX  5
-#define LOG_LINE_BYTES 1024
+#define LOG_LINES_MAX	 5
+#define LOG_LINE_BYTES	 1024
+/* Where the trace is, and what to type next: log_reserve(). */
+#define LOG_LINES_AT_END 2
 
 /* Remembers what fd 2 is; to be called once, early. */
 void log_start(bool quiet);
@@ -21,6 +23,10 @@ void log_start(bool quiet);
 /* The end begins: what is said later is heard although the program closes fd 2
  * before, as those do that look whether all of their output was written. */
 void log_keep(void);
+
+/* So many of the lines are for what comes later: log_say() leaves them all,
+ * log_trouble() one. */
+void log_reserve(unsigned int lines);
 
 /* Is log_say()'s line printed, but for LOG_LINES_MAX? */
 bool log_is_heard(void);

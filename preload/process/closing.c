@@ -261,6 +261,7 @@ static void say_next(const struct session *session,
 	char text[PATH_MAX + 32];
 	const char *command = closing_command(text, sizeof(text));
 
+	log_reserve(0);
 	/* Only this one of the ranks says anything. */
 	if (load_relaxed(&head->rank) == 0 && size > 1)
 		log_say("next: %s %s %s (%d ranks write one each, in %s)%s",
@@ -297,6 +298,19 @@ static void say_no_match(const struct session *session)
 			64, session->head->options.step);
 }
 
+/* False: what a schedule by itself would say is to be said. */
+static bool say_beside_flight(const struct session *session)
+{
+	if (load_relaxed(&session->head->windows.opened))
+		return true;
+	if (search_state(&session->head->search) == SEARCH_NONE)
+		return false;
+	log_say("nothing of the schedule was recorded: beside a flight "
+		"recorder it begins when the step is found; TRACEPROF_STEP "
+		"sets it");
+	return true;
+}
+
 /* A schedule that could not be followed.  First of all, since the file isn't
  * what was asked for. */
 static void say_steps(const struct session *session)
@@ -308,10 +322,12 @@ static void say_steps(const struct session *session)
 	say_no_match(session);
 	schedule_from_options(&session->head->options, &schedule);
 	needed = window_steps_needed(&schedule);
-	if (schedule.always || session->head->flight.is_on)
+	if (schedule.always)
 		return;
 	/* That no step was found the writer has said when it gave up. */
 	if (search_state(&session->head->search) == SEARCH_OVER)
+		return;
+	if (session->head->flight.is_on && say_beside_flight(session))
 		return;
 	say_missed_windows(state);
 	if (load_relaxed(&state->steps) < needed)
@@ -433,6 +449,8 @@ static void say_written(const struct session *session,
 	bool hints = false, is_judged;
 
 	say_files(session, done);
+	/* For what to type next; no loss is kept back for that. */
+	log_reserve(1);
 	if (is_in_brief(session, then))
 		return;
 	is_judged =
@@ -513,6 +531,7 @@ void closing_report(const struct session *session,
 		return;
 	}
 	say_steps(session);
+	log_reserve(0);
 	if (rc == -ECANCELED) {
 		say_gave_up(session, done);
 	} else if (done->files && rc == -EINPROGRESS) {
@@ -553,6 +572,7 @@ void closing_explain(const struct options *options, uint64_t heap_calls)
 
 	if (!is_asked_for())
 		return;
+	log_reserve(0);
 	if (process_kind_is_tool())
 		log_say("no trace of this process: it did nothing that is "
 			"recorded; programs that it started write their own if "

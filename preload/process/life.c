@@ -605,6 +605,10 @@ void life_confine(const char *by)
 	    end_running(false, by)) {
 		writer_summarise(&summary);
 		last_thread_wait_gone(summary.tid);
+		if (summary.path[0])
+			log_say("%s ended the recording: what comes after it "
+				"is in no trace",
+				by);
 	} else if (move(LIFE_WATCHING, LIFE_CLOSED)) {
 		close_gate();
 		if (process.direct)

@@ -332,6 +332,7 @@ COLD bool process_read(void)
 			       "them for errors");
 	}
 	log_start(process.options.quiet);
+	log_reserve(LOG_LINES_AT_END);
 	process.affinity_bytes =
 		syscall(SYS_sched_getaffinity, 0, PROCESS_AFFINITY_BYTES,
 			process.affinity);

@@ -20,6 +20,7 @@
 #include "preload/sample/sample_room.h"
 #include "preload/sample/sample_signal.h"
 #include "preload/sample/sample_stack.h"
+#include "preload/sample/short_threads.h"
 #include "preload/sample/task_counts.h"
 #include <errno.h>
 #include <fcntl.h>
@@ -45,8 +46,10 @@ struct sample_slot {
 	int timer;	      /* the kernel's number of it */
 	uint32_t owner;	      /* whose clock it goes by */
 	_Atomic uint32_t is_armed;
-	_Atomic uint64_t cpu_ns; /* of its thread at the last sample, or when
+	_Atomic uint64_t cpu_ns;    /* of its thread at the last sample, or when
 				    the timer was set; 0 none */
+	_Atomic uintptr_t function; /* it began in; 0: unknown, or a sample
+				       of it came */
 	/* Of the last sample; before the first a place in the thread's
 	 * function alone. */
 	_Atomic uint64_t code;
@@ -84,20 +87,16 @@ static bool gate_wants(void)
 /* False: its thread has ended. */
 static bool set_timer(struct sample_slot *slot, bool on)
 {
-	const struct timespec period = {
-		.tv_sec = (time_t)(sampler.period_ns / 1000000000u),
-		.tv_nsec = (long)(sampler.period_ns % 1000000000u)};
-	const struct itimerspec off = {.it_value = {0, 0}};
-	const struct itimerspec every = {period, period};
 	const bool ticks = on && !load_relaxed(&slot->is_spared);
 
 	store_relaxed(&slot->code, 0);
 	store_relaxed(&slot->stack, 0);
+	store_relaxed(&slot->function, 0);
 	store_relaxed(&slot->cpu_ns,
 		      ticks ? sample_clock_ns(sample_clock_of(slot->owner))
 			    : 0);
-	if (syscall(SYS_timer_settime, slot->timer, 0, ticks ? &every : &off,
-		    NULL))
+	if (!sample_timer_start(slot->timer, ticks ? sampler.period_ns : 0,
+				sampler.period_ns))
 		return false;
 	store_relaxed(&slot->is_armed, on);
 	return true;
@@ -200,6 +199,10 @@ static void record(struct sample_slot *slot, struct thread *thread,
 	atomic_signal_fence(memory_order_seq_cst);
 	place = sample_stack_take(sampler.session, thread, context, is_beside);
 	push(thread, place, now, took);
+	if (load_relaxed(&slot->function)) {
+		short_threads_seen(load_relaxed(&slot->function), place);
+		store_relaxed(&slot->function, 0);
+	}
 	store_relaxed(&slot->code, place.code);
 	store_relaxed(&slot->stack, place.stack);
 	thread_unbusy(thread);
@@ -418,15 +421,22 @@ static void add_timer(uint32_t tid)
 	drop_second(tid);
 }
 
-/* What it ran so far was ours. */
-static void begun(struct sample_slot *slot, uintptr_t function)
+/* What it ran so far was ours.  It has a sample as soon as the kernel looks: it
+ * may be gone before a period is over. */
+static void begun(struct sample_slot *slot, uint32_t tid, uintptr_t function)
 {
 	const uint64_t now = sample_clock_ns(CLOCK_THREAD_CPUTIME_ID);
 
 	add_relaxed(&sampler.session->head->sampling.begun_ns, now);
+	if (!hold(slot, tid))
+		return;
 	store_relaxed(&slot->code, function + 1);
-	if (load_relaxed(&slot->cpu_ns))
+	store_relaxed(&slot->function, function);
+	if (load_relaxed(&slot->cpu_ns)) {
 		store_relaxed(&slot->cpu_ns, now);
+		sample_timer_start(slot->timer, 1, sampler.period_ns);
+	}
+	let_go(slot, tid);
 }
 
 void sampler_thread_begins(uintptr_t function)
@@ -449,11 +459,12 @@ void sampler_thread_begins(uintptr_t function)
 		return;
 	sample_room_enter(load_relaxed(&old->room));
 	if (function)
-		begun(old, function);
+		begun(old, tid, function);
 }
 
 /* What short threads ran after their last sample is put together: whoever
- * completes a period has it in one more, at the place of its last. */
+ * completes a period has it in one more, at the place of its last; of none,
+ * where others that began as it did had their first. */
 void sampler_thread_ends(void)
 {
 	struct sample_slot *slot = sampler_is_on() ? find_own() : NULL;
@@ -469,6 +480,9 @@ void sampler_thread_ends(void)
 	atomic_signal_fence(memory_order_seq_cst);
 	place.code = load_relaxed(&slot->code);
 	place.stack = load_relaxed(&slot->stack);
+	if (load_relaxed(&slot->function))
+		place = short_threads_place(load_relaxed(&slot->function),
+					    place);
 	rest = sample_clock_ns(CLOCK_THREAD_CPUTIME_ID) -
 	       load_relaxed(&slot->cpu_ns);
 	rest += add_relaxed(&sampler.rest_ns, rest);
@@ -597,6 +611,7 @@ bool sampler_start(struct session *session)
 	sampler.session = session;
 	/* In a forked child it is the parent's. */
 	store_relaxed(&sampler.rest_ns, 0);
+	short_threads_forget();
 	sampler.period_ns = 1000000000u / (uint64_t)process.options.sample;
 	session->head->sampling.period_ns = sampler.period_ns;
 	store_relaxed(&sampler.is_on, true);

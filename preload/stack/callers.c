@@ -182,16 +182,23 @@ static bool find_range(uint64_t code, struct code_range *range)
 	return true;
 }
 
-/* NULL: there is none. */
+/* NULL: there is none.  Each has two places: two frames of one stack that fall
+ * on the same would have to be looked up at each walk. */
 static const struct unwind_rule *rule_of(uint64_t code)
 {
-	struct known_rule *known =
-		&callers.rules[(code * UINT64_C(0x9e3779b97f4a7c15) >> 32) %
-			       RULES];
+	const uint64_t hash = code * UINT64_C(0x9e3779b97f4a7c15) >> 32;
+	struct known_rule *known = &callers.rules[hash % RULES];
 
 	if (unlikely(known->code != code)) {
-		known->is_none = !look_up(code, &known->rule);
-		known->code = code;
+		struct known_rule *second = &callers.rules[hash % RULES ^ 1];
+
+		if (second->code == code) {
+			known = second;
+		} else {
+			*second = *known;
+			known->is_none = !look_up(code, &known->rule);
+			known->code = code;
+		}
 	}
 	return known->is_none ? NULL : &known->rule;
 }

@@ -8,6 +8,7 @@
  */
 #include "preload/torch/torch_rank.h"
 
+#include "collector/system/log.h"
 #include "preload/process/hook.h"
 #include "preload/python/python_api.h"
 
@@ -57,6 +58,9 @@ static void note(struct session *session, void *group)
 	/* RELEASE pairs with ACQUIRE in trace_head_distributed(): with the
 	 * size. */
 	store_release(&session->head->rank, number);
+	/* Of many ranks one speaks. */
+	if (number)
+		log_start(true);
 }
 
 /* The pending call. */

@@ -182,6 +182,17 @@ def test_a_window_by_hand_is_judged():
            done.stderr)
 
 
+def test_however_much_is_said_before_the_end_has_its_lines():
+    """Where the trace is, and what to type next."""
+    wrong = {f"TRACEPROF_{name}": "wrong" for name in (
+        "MAX_MB", "MALLOC", "WAIT_MIN", "ENCODE", "CLOCK", "TORCH", "CHILDREN")}
+    run = traced("nested_loop", "epochs=1", "steps=40", "layers=2", env=wrong)
+    said = run.own_lines
+    expect(len(said) == 5 and "is not valid" in said[2], run.stderr)
+    expect(re.match(r"traceprof: wrote \S+\.json\.gz \(", said[3])
+           and said[4].startswith("traceprof: next: "), run.stderr)
+
+
 def test_a_scripts_short_commands_say_where_their_traces_are():
     """And no more; one that takes a second is judged."""
     env = VERDICT | {"TRACEPROF_STEP": "api"}

@@ -103,6 +103,13 @@ def test_as_many_dumps_as_are_allowed():
         expect_equal(run.stderr.count("TRACEPROF_FLIGHT_DUMPS"), 1, run.stderr)
 
 
+def test_the_fullest_file_of_a_trigger_is_judged_as_such():
+    """It has a name, of what triggered it, but nobody began it by hand."""
+    run = held(60, 75, flight="50steps", verdict="wait")
+    expect_equal([len(trace.steps()) for trace in run.traces], [50, 15], run.stderr)
+    expect("traceprof: the newest with the most steps is " in run.stderr, run.stderr)
+
+
 def test_a_stall():
     program = Running(200, 5, -1, 0, 50, program="uneven", flight="30steps",
                       trigger="stall:4s", **CLOSED)
@@ -275,6 +282,18 @@ def test_beside_a_schedule():
     expect("trigger" not in window.meta, window.meta)
     expect(100 in dump.steps(), dump.steps())
     check_account(run.traces)
+
+
+def test_a_schedule_whose_steps_are_found_too_late_is_said():
+    """Nothing is cut from the history, which keeps the newest steps alone."""
+    settings = {"TRACEPROF_FLIGHT": "5steps", "TRACEPROF_WAIT": "3", "TRACEPROF_ACTIVE": "2",
+                "TRACEPROF_REPEAT": "1"}
+    late = traced("nested_loop", "epochs=1", "steps=40", "layers=2", env=settings)
+    expect(not late.files and "traceprof: nothing of the schedule was recorded: beside a "
+           "flight recorder it begins when the step is found" in late.stderr, late.stderr)
+    few = traced("uneven", 20, 1, env=settings | {"TRACEPROF_WAIT": "30"})
+    expect(not few.files and "the run had 20 steps, the schedule needs 32: nothing was "
+           "recorded" in few.stderr, few.stderr)
 
 
 def test_steps_that_the_library_finds():

@@ -66,6 +66,16 @@ def test_threads_shorter_than_a_period_count_in_full():
         expect(0.95 * worked < work["total_ns"] <= ran, worked, work, ran)
 
 
+def test_threads_without_a_sample_are_where_their_like_were_found():
+    """All threads of std::async() begin in one function of libstdc++'s.  Most of these
+    end before the kernel looks, and what they ran is no time of that function."""
+    done = same("async_shares", 600, env={"TRACEPROF_SAMPLE": "997"})
+    hot = json.loads(harness.command("report", "--hot", "--json", done.files[0]).stdout)
+    total = {row["name"]: row["total_ns"] / hot["cpu_ns"] for row in hot["functions"]}
+    expect(0.4 < total.get("two_thirds", 0) < 0.9, total)
+    expect(0.1 < total.get("one_third", 0) < 0.6, total)
+
+
 NATIVE = """import ctypes, sys, threading, time
 spin = ctypes.CDLL(sys.argv[1]).spin
 spin.argtypes = [ctypes.c_ulong]

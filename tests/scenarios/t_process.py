@@ -313,8 +313,9 @@ def test_strict_seccomp():
 
 
 def test_a_seccomp_filter_of_few_calls():
-    """The recording ends before it is in force, and the file says so."""
+    """The recording ends before it is in force; the file says so, and a closing line."""
     run = check_confined("filter", 1)
+    expect("traceprof: seccomp ended the recording: " in run.stderr, run.stderr)
     expect("seccomp" in str(run.trace.meta.get("notes")), run.trace.meta)
     check_confined("filter_killed", 1)
 

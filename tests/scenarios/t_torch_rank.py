@@ -66,6 +66,8 @@ def test_a_process_of_multiprocessing_tells_its_rank_late():
     done = recorded("--multiprocessing-fork")
     expect_equal(done.trace.top["distributedInfo"],
                  {"backend": "", "rank": 1, "world_size": 2}, "as its group says")
+    expect_equal(done.own_lines, [], "of several ranks the first one speaks")
+    expect(recorded("--multiprocessing-fork", "never").own_lines, "one that has no group")
     said = command("check", done.files[0])
     expect("good" in said.stdout and "warning" not in said.stdout, said.stdout)
     said = command("merge", "-o", os.path.join(harness.folder(), "merged.json.gz"),

@@ -192,9 +192,10 @@ def large_blocks(length):
         (length * 1000,) * 10))
 
 
-def growth(size):
+def growth(size, **options):
     return made(steps(lambda at, number: [
-        memory(at + 1, 4096 + number, size, (1 << 20) + size * (number + 1))]))
+        memory(at + 1, 4096 + number, size, (1 << 20) + size * (number + 1))]),
+        {"options": options})
 
 
 def lengths(*slow):
@@ -291,6 +292,19 @@ def test_a_bound_that_is_set_is_no_advice():
                             options={"MAX_OVERHEAD": str(bound)}))["findings"][0]
         expect((found["rule"], "MAX_OVERHEAD=1" in found["next"])
                == ("own-cost", is_advised), bound, str(found))
+
+
+def test_who_recorded_blocks_is_not_sent_to_record_them():
+    for options, wanted in (({}, "of a run with TRACEPROF_MALLOC=sites."),
+                            ({"MALLOC": "all", "STACK": "omp"},
+                             "of a run with TRACEPROF_MALLOC=sites."),
+                            ({"MALLOC": "large", "STACK": "heap"},
+                             "of a run with TRACEPROF_MALLOC=sites."),
+                            ({"MALLOC": "all", "STACK": "cuda,heap:8"}, "of this file."),
+                            ({"MALLOC": "sites", "STACK": "off"}, "of this file."),
+                            ({"MALLOC": "sampled", "STACK": "off"}, "of this file.")):
+        found, = judged(growth(1 << 20, **options))["findings"]
+        expect_equal(found["next"], "find who keeps it: traceprof memory, " + wanted)
 
 
 def test_silent_below_and_first_above():

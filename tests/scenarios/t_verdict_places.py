@@ -285,6 +285,18 @@ def test_teams_in_teams_are_counted():
            and "OMP_NUM_THREADS=2" in alone["next"], alone)
 
 
+def test_regions_beside_teams_in_teams_are_not_counted_with_them():
+    """700 us of a team that fits, and 200 us of one whose members begin two each."""
+    def inside(at, number):
+        return team(at, 3 * number + 1, 700, 700) + team(at + 750, 3 * number + 2, 200, 200) + [
+            slice_("g [omp parallel #2]", at + 760, 100, omp="parallel", region=3 * number + 3,
+                   team=2, nested=True)]
+
+    said = found(made(steps(inside), {"cpus": 2}), "oversubscribed")
+    expect("4 threads on 2 processors: nested teams" in said["figure"], said)
+    expect(0.09 < said["share"] < 0.12, said["share"])
+
+
 def test_a_team_that_sleeps_shares_no_processor():
     """However many threads it has; half of what there is must have run, or wanted to."""
     def said(program_us, waited=0):

@@ -403,6 +403,22 @@ def test_bursts_between_waits_count_by_their_processor_time():
     expect_equal((split["python"], split["off_cpu"]), (16000000, 24000000), split)
 
 
+def test_native_code_within_a_function_of_python_is_no_loop_of_python():
+    """An operator on arrays, or a function of Cython's, is no call that Python tells."""
+    for cat, wanted in (("cpu_sample", []), ("python_function", ["python"])):
+        events = threads_(700)
+        for number in range(10):
+            events += [step_(number, 10000 * number, 10000),
+                       slice_("train.py(3): half", 10000 * number + 1, 9000,
+                              cat="python_function"),
+                       slice_("half", 10000 * number, 10000, SAMPLES + 700, cat,
+                              samples=10, self_us=10000)]
+        findings = judged(made(events, {"options": {"SAMPLE": "999"}}))["findings"]
+        expect_equal([found["rule"] for found in findings], wanted)
+    without = judged(made([event for event in events if event["tid"] == 700]))["findings"]
+    expect("TRACEPROF_SAMPLE=499 tells them apart" in without[0]["next"], without)
+
+
 def test_what_no_sample_stands_for_was_off_the_processor():
     """Pauses shorter than a period are drawn over, steps long and short."""
     events = threads_(700) + [step_(number, 2000 * number, 2000) for number in range(10)]

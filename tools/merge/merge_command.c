@@ -182,8 +182,9 @@ static int merge(char **paths, unsigned int count, const char *path)
 		fprintf(stderr, "traceprof merge: %s: %s\n", path, why);
 		code = EXIT_UNREADABLE;
 	} else if (code == EXIT_GOOD) {
-		printf("%s: %llu events of %u files\n", path,
-		       (unsigned long long)output.events, count);
+		printf("%s: %llu events of %u file%s\n", path,
+		       (unsigned long long)output.events, count,
+		       count == 1 ? "" : "s");
 	}
 	for (unsigned int at = 0; at < count; at++)
 		free(files[at].host);

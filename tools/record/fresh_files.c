@@ -242,14 +242,26 @@ static long long account_of(const char *path, const char *object,
 	return value;
 }
 
-/* Its window has a name: it was begun by hand. */
-static bool has_name(const char *path)
+/* A file of the flight recorder that nobody asked for. */
+static bool is_triggered(const char *tail)
+{
+	static const char trigger[] = "\"trigger\":{\"reason\":\"";
+	const char *at = tail ? strstr(tail, trigger) : NULL;
+
+	if (!at)
+		return false;
+	at += sizeof(trigger) - 1;
+	return strncmp(at, "signal", 6) && strncmp(at, "demand", 6);
+}
+
+/* Its window has a name: it was begun by hand, or is of a trigger. */
+static bool is_by_hand(const char *path)
 {
 	char *tail = trace_input_tail(path);
 	const char *at = tail ? strstr(tail, "\"step\":{") : NULL;
 	const char *end = at ? strchr(at, '}') : NULL;
 	const char *name = at ? strstr(at, "\"name\":") : NULL;
-	const bool has = name && end && name < end;
+	const bool has = name && end && name < end && !is_triggered(tail);
 
 	free(tail);
 	return has;
@@ -266,7 +278,7 @@ static struct worth worth_of(const char *path)
 	struct worth worth;
 
 	worth.has_events = account_of(path, "\"events\":{", "\"in_file\":") > 0;
-	worth.is_asked = worth.has_events && has_name(path);
+	worth.is_asked = worth.has_events && is_by_hand(path);
 	worth.steps = account_of(path, "\"step\":{", "\"drawn\":");
 	return worth;
 }

@@ -29,9 +29,11 @@ void report_blas_slice(struct report_blas *blas,
 	int64_t flops = 0, bytes = 0;
 	struct blas_row *row;
 
-	/* The work of one inside another is the other's. */
+	/* The work of one inside another is the other's; one that asks how much
+	 * space it takes does none. */
 	if (site.type != TRACE_STRING ||
-	    trace_event_arg(event, "inner").type != TRACE_ABSENT)
+	    trace_event_arg(event, "inner").type != TRACE_ABSENT ||
+	    trace_event_arg(event, "query").type != TRACE_ABSENT)
 		return;
 	blas->rows.row_bytes = sizeof(struct blas_row);
 	text_buffer_cut(&blas->key, 0);

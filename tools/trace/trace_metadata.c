@@ -135,6 +135,9 @@ void trace_metadata_begin(struct trace_metadata *metadata)
 	metadata->has_children = false;
 	metadata->heap_peak_is_least = false;
 	metadata->has_no_heap = false;
+	metadata->has_each_block = false;
+	metadata->has_heap_stacks = false;
+	metadata->has_sites = false;
 	metadata->tasks = (struct trace_tasks){0};
 }
 
@@ -229,6 +232,27 @@ static bool tells_of_no_heap(const char *path, const struct trace_value *value)
 	       !strncmp(value->text, note, sizeof(note) - 1);
 }
 
+/* Whose blocks have the call stacks that tell who allocates. */
+static void take_heap_stacks(struct trace_metadata *metadata, const char *path,
+			     const char *text)
+{
+	if (!strcmp(path, "options.MALLOC")) {
+		metadata->has_each_block = !strcmp(text, "all");
+		metadata->has_sites =
+			!strcmp(text, "sites") || !strcmp(text, "sampled");
+	}
+	if (!strcmp(path, "options.STACK"))
+		metadata->has_heap_stacks =
+			strstr(text, "heap") || !strncmp(text, "all", 3);
+}
+
+bool trace_metadata_names_blocks(const struct trace_metadata *metadata)
+{
+	return !metadata->has_no_heap &&
+	       (metadata->has_sites ||
+		(metadata->has_each_block && metadata->has_heap_stacks));
+}
+
 void trace_metadata_entry(struct trace_metadata *metadata,
 			  const struct trace_entry *entry)
 {
@@ -253,6 +277,7 @@ void trace_metadata_entry(struct trace_metadata *metadata,
 		metadata->heap_peak_is_least |=
 			strcmp(entry->value.text, "all") &&
 			strcmp(entry->value.text, "sites");
+	take_heap_stacks(metadata, path, entry->value.text);
 	/* Most small blocks made no event, to save time. */
 	if (!strcmp(path, "heap.thinned_mask"))
 		metadata->heap_peak_is_least = true;

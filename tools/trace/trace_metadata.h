@@ -63,6 +63,8 @@ struct trace_metadata {
 	int64_t heap_live_bytes, heap_peak_bytes;
 	bool heap_peak_is_least; /* between events it was looked at alone */
 	bool has_no_heap;	 /* it was not recorded: all below are -1 */
+	/* What `traceprof memory` needs: sites and samples have stacks. */
+	bool has_sites, has_each_block, has_heap_stacks;
 	int64_t heap_calls_before, heap_frees_before, heap_bytes_before;
 	int64_t heap_asked_before;
 	int64_t stacks_refused, stacks_untaken; /* events without a stack */
@@ -104,6 +106,9 @@ void trace_metadata_entry(struct trace_metadata *metadata,
 /* The sums of what is in the file: the window's, or the recording's where it is
  * whole; -1 where that isn't known. */
 struct trace_sums trace_metadata_own(const struct trace_metadata *metadata);
+
+/* `traceprof memory` names who allocated the blocks of this file. */
+bool trace_metadata_names_blocks(const struct trace_metadata *metadata);
 
 /* As much of what is counted over time as such a part of it has, if all of it
  * is alike. */

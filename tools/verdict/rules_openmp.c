@@ -430,16 +430,21 @@ static int64_t team_of_name(const struct verdict_facts *facts,
 }
 
 /* A team whose members begin teams of their own: how many threads that makes;
- * 0 there is none. */
-static int64_t nested_threads(const struct verdict_facts *facts)
+ * 0 there is none.  within_ns: how long the thread that steps was in regions
+ * that make more of them than there are processors; INT64_MAX another one was,
+ * too. */
+static int64_t nested_threads(const struct verdict_facts *facts, int64_t cpus,
+			      int64_t *within_ns)
 {
 	const struct timeline *timeline = facts->timeline;
 	uint32_t *regions = regions_by_name(facts);
 	int64_t most = 0;
 
+	*within_ns = 0;
+
 	for (uint32_t at = 0; at < timeline->lanes.table.count; at++) {
 		const struct timeline_lane *lane = timeline_lane(timeline, at);
-		int64_t outer_end_ns = INT64_MIN, outer = 1;
+		int64_t outer_end_ns = INT64_MIN, outer = 1, outer_ns = 0;
 
 		for (size_t i = 0; i < lane->count; i++) {
 			const struct span *span = &lane->spans[i];
@@ -454,11 +459,21 @@ static int64_t nested_threads(const struct verdict_facts *facts)
 			if (span->start_ns < outer_end_ns) {
 				if (nested > 1 && outer * nested > most)
 					most = outer * nested;
+				if (nested < 2 || outer * nested <= cpus)
+					continue;
+				if (at != facts->split.lane)
+					outer_ns = INT64_MAX;
+				*within_ns = outer_ns > INT64_MAX - *within_ns
+						     ? INT64_MAX
+						     : *within_ns + outer_ns;
+				outer_ns = 0;
 				continue;
 			}
 			outer = team;
 			outer_end_ns = span->start_ns +
 				       timeline_dur_ns(timeline, at, span);
+			outer_ns = split_typical_ns(
+				&facts->split, span->start_ns, outer_end_ns);
 		}
 	}
 	free(regions);
@@ -517,10 +532,10 @@ bool rule_oversubscribed(const struct verdict_facts *facts,
 	int64_t cpus = trace_metadata_processors(facts->metadata);
 	int64_t most_ns, threads = members_of(facts->timeline, &most_ns);
 	const int64_t team = facts->timeline->team_max;
-	const int64_t nested = nested_threads(facts);
-	const double omp = (double)split->ns[SHARE_OMP_WORK] +
-			   (double)split->ns[SHARE_OMP_WAIT] +
-			   (double)split->ns[SHARE_OMP_UNEVEN];
+	int64_t within_ns, nested = nested_threads(facts, cpus, &within_ns);
+	double omp = (double)split->ns[SHARE_OMP_WORK] +
+		     (double)split->ns[SHARE_OMP_WAIT] +
+		     (double)split->ns[SHARE_OMP_UNEVEN];
 	bool is_bound;
 
 	if (threads < team)
@@ -534,6 +549,9 @@ bool rule_oversubscribed(const struct verdict_facts *facts,
 		return false;
 	if (threads == team && !nested && !wants_processors(facts, cpus))
 		return false;
+	/* Regions that begin none in them fit. */
+	if (nested && !is_bound && team <= cpus && (double)within_ns < omp)
+		omp = (double)within_ns;
 	finding->saved_ns = omp * (1 - (double)cpus / (double)threads);
 	if (!is_worth(facts, finding->saved_ns, SHARE_MIN))
 		return false;

@@ -326,9 +326,14 @@ bool rule_churn(const struct verdict_facts *facts, struct finding *finding)
 	    quantity_bytes((double)own.heap_bytes / calls).text);
 	say(&finding->threshold, "%d ns each, %.0f %% of the step", MALLOC_NS,
 	    100 * SHARE_MIN);
-	say(&finding->next, "find the callers (TRACEPROF_MALLOC=sampled, "
-			    "traceprof memory) and keep their blocks, or take "
-			    "them from an arena.");
+	say(&finding->next,
+	    "find the callers (%straceprof memory%s) and keep their blocks, or "
+	    "take them from an arena.",
+	    trace_metadata_names_blocks(facts->metadata)
+		    ? ""
+		    : "TRACEPROF_MALLOC=sampled, ",
+	    trace_metadata_names_blocks(facts->metadata) ? " of this file"
+							 : "");
 	return true;
 }
 
@@ -409,8 +414,10 @@ bool rule_growth(const struct verdict_facts *facts, struct finding *finding)
 	free(series);
 	say(&finding->threshold, "a trend at 95 %%, %s and %.0f %% of the heap",
 	    quantity_bytes(GROWTH_BYTES_MIN).text, 100 * GROWTH_MIN);
-	say(&finding->next, "find who keeps it: traceprof memory, of a run "
-			    "with TRACEPROF_MALLOC=sites.");
+	say(&finding->next, "find who keeps it: traceprof memory%s.",
+	    trace_metadata_names_blocks(facts->metadata)
+		    ? ", of this file"
+		    : ", of a run with TRACEPROF_MALLOC=sites");
 	say_place(facts, finding, split->steps[split->count - 1].start_ns,
 		  TIMELINE_NONE, TIMELINE_NONE);
 	return true;

@@ -155,6 +155,29 @@ static void test_at_most_five_lines(void **state)
 						   "traceprof: line 2\n");
 }
 
+static void print_with_two_for_the_end(void)
+{
+	log_start(false);
+	log_reserve(2);
+	for (int i = 0; i < 5; i++)
+		log_say("line %d", i);
+	for (int i = 0; i < 5; i++)
+		log_trouble("trouble %d", i);
+	log_reserve(0);
+	log_say("where the trace is");
+}
+
+static void test_the_end_has_its_lines(void **state)
+{
+	(void)state;
+	assert_string_equal(stderr_of(print_with_two_for_the_end),
+			    "traceprof: line 0\n"
+			    "traceprof: line 1\n"
+			    "traceprof: line 2\n"
+			    "traceprof: trouble 0\n"
+			    "traceprof: where the trace is\n");
+}
+
 static void print_quietly(void)
 {
 	log_start(true);
@@ -407,6 +430,7 @@ int main(void)
 		cmocka_unit_test(test_one_and_many),
 		cmocka_unit_test(test_long_text_is_cut_and_terminated),
 		cmocka_unit_test(test_at_most_five_lines),
+		cmocka_unit_test(test_the_end_has_its_lines),
 		cmocka_unit_test(test_quiet_keeps_trouble),
 		cmocka_unit_test(test_the_kept_copy_takes_no_low_number),
 		cmocka_unit_test(test_a_replaced_stderr_is_left_alone),

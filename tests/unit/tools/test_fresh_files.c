@@ -20,7 +20,7 @@
 #define OWN 10
 
 static char folder[256];
-static char written[8][sizeof(folder) + 64];
+static char written[16][sizeof(folder) + 64];
 static unsigned int count;
 static struct fresh_files *files;
 
@@ -173,10 +173,16 @@ static void test_which_of_its_files_is_judged(void **state)
 	is_fullest(23, "the newest with the most steps");
 	window(25, "\"drawn\":3", 8);
 	is_fullest(25, NULL);
-	window(26, "\"drawn\":0,\"name\":\"one\"", 4);
-	window(27, "\"drawn\":3},\"name\":{", 8);
-	window(28, "\"drawn\":0,\"name\":\"two\"", 0);
-	is_fullest(26, "the one that was begun by hand");
+	window(26,
+	       "\"drawn\":9,\"name\":\"step 7 took 1 s\"},"
+	       "\"trigger\":{\"reason\":\"slow\"",
+	       8);
+	window(27, "\"drawn\":1", 8);
+	is_fullest(26, "the newest with the most steps");
+	window(28, "\"drawn\":0,\"name\":\"one\"", 4);
+	window(29, "\"drawn\":3},\"name\":{", 8);
+	window(30, "\"drawn\":0,\"name\":\"two\"", 0);
+	is_fullest(28, "the one that was begun by hand");
 }
 
 #define FILES_TEST(name) cmocka_unit_test_setup_teardown(name, begin, end)
