@@ -193,15 +193,11 @@ int ctl_command(int argc, char **argv)
 		.args_doc = "PID start|stop|snapshot|status",
 		.doc = "Start and stop the recording of a running program.\v"
 		       "start opens a window with a file of its own; stop ends "
-		       "it and "
-		       "prints the file.  snapshot makes the file that is "
-		       "being "
-		       "written complete as of now, and prints it.  status "
-		       "says what "
-		       "is going on.  "
-		       "Ends with 1 when it is refused, with 3 when there is "
-		       "no such "
-		       "program to speak to.",
+		       "it and prints the file.  snapshot makes the file that "
+		       "is being written complete as of now, and prints it.  "
+		       "status says what is going on.  Ends with 1 when it is "
+		       "refused, with 3 when there is no such program to speak "
+		       "to.",
 	};
 	struct ctl_arguments arguments = {0};
 	struct session session;

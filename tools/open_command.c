@@ -269,8 +269,7 @@ int open_command(int argc, char **argv)
 		.doc = "Serves a trace to the browser on this machine and "
 		       "prints the link that opens it in Perfetto; ends when "
 		       "it was fetched, or at Ctrl-C.\vEnds with 3 when the "
-		       "file "
-		       "cannot be read or the port is taken.",
+		       "file cannot be read or the port is taken.",
 	};
 	struct open_arguments arguments = {.port = PORT};
 	struct sigaction action = {.sa_handler = on_signal};

@@ -58,8 +58,7 @@ int options_command(int argc, char **argv)
 	static const struct argp argp = {
 		.parser = parse,
 		.doc = "List all settings.\vEach is an environment variable "
-		       "for "
-		       "LD_PRELOAD, and an option of traceprof record.",
+		       "for LD_PRELOAD, and an option of traceprof record.",
 	};
 	static const char *const headers[] = {"variable", "default", "values",
 					      "meaning"};

@@ -150,13 +150,10 @@ int recover_command(int argc, char **argv)
 		.args_doc = "[FOLDER|SESSION...]",
 		.doc = "Finish the traces of programs that were killed.\vTakes "
 		       "the sessions whose traces lie in FOLDER, or one "
-		       "session "
-		       "file; without either, the folder that would be "
-		       "recorded to "
-		       "(TRACEPROF_DIR, ./traceprof).  A running program's "
-		       "session is "
-		       "left alone.  "
-		       "Ends with 3 when one could not be recovered.",
+		       "session file; without either, the folder that would be "
+		       "recorded to (TRACEPROF_DIR, ./traceprof).  A running "
+		       "program's session is left alone.  Ends with 3 when one "
+		       "could not be recovered.",
 	};
 	struct recover_arguments arguments = {0};
 	struct recover_count count = {0};

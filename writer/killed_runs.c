@@ -51,8 +51,7 @@ void killed_runs_say(const struct killed_runs *runs,
 	}
 	if (runs->finished == 1)
 		log_say("finished the trace of a run that ended without it: "
-			"%s, %lu "
-			"{event|events}",
+			"%s, %lu {event|events}",
 			runs->path, (unsigned long)runs->events);
 	else if (runs->finished)
 		log_say("finished the traces of %u runs that were killed, in "

@@ -257,8 +257,7 @@ static int resume_cut(struct writer_state *state,
 	if (!rc)
 		session_note(state->session,
 			     "%s was cut; of its %lu {event|events} those in "
-			     "the first "
-			     "%lu bytes are kept",
+			     "the first %lu bytes are kept",
 			     checkpoint->path,
 			     (unsigned long)checkpoint->file_events,
 			     (unsigned long)found.at);

@@ -59,12 +59,10 @@ int stack_choice_parse(const char *text, struct stack_choice *choice, char *why,
 		*choice = found;
 		return 0;
 	}
-	log_format(
-		why, why_bytes,
-		"TRACEPROF_STACK=%.64s is not valid: it takes off, all, or "
-		"heap, cuda, omp and blas with commas between, and :DEPTH up "
-		"to %u; "
-		"using off",
-		text, STACK_DEPTH_MAX);
+	log_format(why, why_bytes,
+		   "TRACEPROF_STACK=%.64s is not valid: it takes off, all, or "
+		   "heap, cuda, omp and blas with commas between, and :DEPTH "
+		   "up to %u; using off",
+		   text, STACK_DEPTH_MAX);
 	return -EINVAL;
 }

@@ -149,8 +149,7 @@ static void say_not_in_files(const struct session *session,
 			(long)session->head->options.max_parts);
 	if (done->past_max)
 		log_say("%lu {event|events} came past TRACEPROF_MAX_MB=%ld "
-			"(the "
-			"totals have all)",
+			"(the totals have all)",
 			(unsigned long)done->past_max,
 			(long)session->head->options.max_mb);
 }
@@ -171,9 +170,7 @@ static void say_files(const struct session *session,
 			path, (unsigned long)done->written, loss, size, cost);
 	else
 		log_say("wrote %lu traces (%lu recorded {event|events}, %s, "
-			"%s; %s), "
-			"the "
-			"last one %s",
+			"%s; %s), the last one %s",
 			(unsigned long)done->files,
 			(unsigned long)done->written, loss, size, cost, path);
 	say_not_in_files(session, done);
@@ -205,9 +202,8 @@ static void say_left(const struct session *session,
 
 	say_loss(loss, sizeof(loss), session, done);
 	log_say("recorded %lu {event|events}, %s; %lu of them {is|are} left to "
-		"be written "
-		"to %s after the program's end, in about %.2f s (if that is "
-		"killed: traceprof recover %s)",
+		"be written to %s after the program's end, in about %.2f s (if "
+		"that is killed: traceprof recover %s)",
 		(unsigned long)(done->seen - done->dropped), loss,
 		(unsigned long)done->left,
 		closing_short_path(session, done->path),
@@ -217,9 +213,8 @@ static void say_left(const struct session *session,
 	/* Nobody is there to be told when it is known. */
 	if (most && done->left * EVENT_TEXT_BYTES > most / 2)
 		log_say("TRACEPROF_MAX_MB=%ld may leave out some of them, "
-			"which "
-			"are in the totals then: `traceprof report` says how "
-			"many",
+			"which are in the totals then: `traceprof report` says "
+			"how many",
 			(long)session->head->options.max_mb);
 	say_thinned(session, done);
 }
@@ -480,11 +475,10 @@ static void say_gpu(const struct session *session)
 			    (unsigned long)missing,
 			    (long)session->head->options.gpu_wait_ms);
 	if (gpu->unknown_captures)
-		log_trouble(
-			"%lu {launch|launches} may have gone into a graph: too "
-			"many "
-			"nodes were made at once; counted as lacking kernels",
-			(unsigned long)gpu->unknown_captures);
+		log_trouble("%lu {launch|launches} may have gone into a graph: "
+			    "too many nodes were made at once; counted as "
+			    "lacking kernels",
+			    (unsigned long)gpu->unknown_captures);
 	if (gpu->unpaired)
 		log_trouble(
 			"%lu {call|calls} of CUDA's driver may be drawn beside "
@@ -520,10 +514,10 @@ void closing_report(const struct session *session,
 			    (unsigned long)(unrecorded - missed - unfollowed),
 			    (long)options->buffer_mb);
 	if (unfollowed)
-		log_trouble("%lu {call|calls} could not be followed: nested "
-			    "too deep, "
-			    "too many at once, or inside the profiler",
-			    (unsigned long)unfollowed);
+		log_trouble(
+			"%lu {call|calls} could not be followed: nested too "
+			"deep, too many at once, or inside the profiler",
+			(unsigned long)unfollowed);
 	say_gpu(session);
 	if (!rc &&
 	    (is_empty(session, done, then) || is_launchers(done, then))) {

@@ -331,12 +331,10 @@ static void say_missed(void)
 	add_relaxed(&head->held_up_calls, missed);
 	session_note(life.session,
 		     "%lu {call|calls} came while the start of the recording "
-		     "was held "
-		     "up, and {is|are} not in it",
+		     "was held up, and {is|are} not in it",
 		     (unsigned long)missed);
 	log_trouble("%lu {call|calls} came while the start of the recording "
-		    "was held "
-		    "up, and {is|are} not in it",
+		    "was held up, and {is|are} not in it",
 		    (unsigned long)missed);
 }
 

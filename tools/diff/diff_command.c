@@ -105,8 +105,7 @@ int diff_command(int argc, char **argv)
 	static const struct argp_option choices[] = {
 		{"fail-if", 'f', "RULE", 0,
 		 "end with 1 if B breaks it: step>3%, name:gemm*>5%, "
-		 "peak>10MB, "
-		 "growth>0; may be given several times",
+		 "peak>10MB, growth>0; may be given several times",
 		 0},
 		{"top", 'n', "N", 0, "the first N names; 0: all (20)", 0},
 		{"json", 'j', NULL, 0, "print JSON, times in nanoseconds", 0},

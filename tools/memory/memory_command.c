@@ -342,8 +342,7 @@ static const struct argp_option choices[] = {
 	 "print a profile for pprof, of one file, with all costs", 0},
 	{"asked", KEY_ASKED, NULL, 0,
 	 "count the bytes that were asked for, as other profilers do, not "
-	 "those "
-	 "that blocks hold",
+	 "those that blocks hold",
 	 0},
 	{"cost", KEY_COST, "WHAT", 0,
 	 "of --flame and --speedscope: peak (default), live, bytes, calls, "
@@ -375,8 +374,7 @@ int memory_command(int argc, char **argv)
 		       "end, what grows from step to step, and who allocates "
 		       "most, by call stack: record with TRACEPROF_STACK=heap "
 		       "and TRACEPROF_MALLOC=all, sites or sampled.\vEnds with "
-		       "3 when "
-		       "a file cannot be read.",
+		       "3 when a file cannot be read.",
 	};
 	struct memory_arguments arguments = {
 		.top = 10, .frames = 4, .first_step = -1, .from_s = -1};

@@ -227,10 +227,9 @@ int merge_command(int argc, char **argv)
 		.parser = parse,
 		.args_doc = "FILE|FOLDER...",
 		.doc = "Makes one trace of several: of the ranks of a job, of "
-		       "a "
-		       "program and its workers.\vProcesses are named by rank "
-		       "and host. Ends with 3 when a file cannot be read or "
-		       "written.",
+		       "a program and its workers.\vProcesses are named by "
+		       "rank and host. Ends with 3 when a file cannot be read "
+		       "or written.",
 	};
 	struct merge_arguments arguments = {.output = OUTPUT};
 

@@ -29,13 +29,13 @@ struct text_buffer trace_progress_text(const struct trace_progress *unfinished,
 	struct text_buffer text = {0};
 
 	text_buffer_cut(&text, 0);
-	text_buffer_format(
-		&text,
-		"not finished: %" PRId64 " events were in it and "
-		"%" PRId64 " waited when it was last written. While "
-		"its program runs or another process writes the "
-		"rest, look again later; if not, `traceprof recover ",
-		unfinished->written, unfinished->waiting);
+	text_buffer_format(&text,
+			   "not finished: %" PRId64
+			   " events were in it and %" PRId64
+			   " waited when it was last written. While its "
+			   "program runs or another process writes the rest, "
+			   "look again later; if not, `traceprof recover ",
+			   unfinished->written, unfinished->waiting);
 	if (last)
 		text_buffer_add_printable(
 			&text, file, last > file ? (size_t)(last - file) : 1,

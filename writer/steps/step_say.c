@@ -146,8 +146,7 @@ void step_say_passed(struct writer_state *state, uint64_t steps)
 {
 	if (state->is_live)
 		log_say("the buffer held no more: the schedule begins after "
-			"the first "
-			"%lu {step|steps} (TRACEPROF_BUFFER_MB)",
+			"the first %lu {step|steps} (TRACEPROF_BUFFER_MB)",
 			(unsigned long)steps);
 	session_note(state->session,
 		     "the first %lu {step was|steps were} past when the step "
