@@ -39,15 +39,17 @@ def start(target, *words, prefix=()):
 
 
 def living(group):
-    """The processes of a group that are no zombies."""
+    """The processes of a group that are no zombies, or have threads that still end:
+    the memory is theirs, too."""
     found = []
     for name in filter(str.isdigit, os.listdir("/proc")):
         try:
             with open(f"/proc/{name}/stat", encoding="utf-8") as file:
-                state, _, its_group = file.read().rpartition(")")[2].split()[:3]
+                fields = file.read().rpartition(")")[2].split()
         except OSError:
             continue
-        if int(its_group) == group and state not in "ZX":
+        state, its_group, threads = fields[0], int(fields[2]), int(fields[17])
+        if its_group == group and (state not in "ZX" or threads > 1):
             found.append(int(name))
     return found
 
