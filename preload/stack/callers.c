@@ -114,11 +114,11 @@ void callers_forget(void)
 		memset(&callers.regions, 0, sizeof(callers.regions));
 	if (callers.calls.last)
 		memset(&callers.calls, 0, sizeof(callers.calls));
+	if (callers.count)
+		memset(&callers.sites, 0, sizeof(callers.sites));
 	callers.site = callers.place = 0;
 	callers.call_loops = 0;
 	callers.count = callers.again = callers.changes = 0;
-	if (callers.is_late || callers.sites[0].came)
-		memset(&callers.sites, 0, sizeof(callers.sites));
 	callers.is_late = false;
 	caller_turns_forget();
 }
