@@ -64,7 +64,8 @@ static const CUpti_CallbackId quiet_driver[] = {
  * who has not seen it. */
 static _Atomic uint32_t wanted;
 static _Atomic uint32_t are_on;
-static _Atomic uint32_t turned; /* counts; futex word */
+static _Atomic uint64_t since_ticks; /* when they came on last */
+static _Atomic uint32_t turned;	     /* counts; futex word */
 static _Atomic uint32_t turning;
 static _Atomic uint32_t is_late; /* the helper was waited for in vain */
 static bool whole_graphs;
@@ -137,8 +138,10 @@ static void turn(bool on)
 	const CUpti_ActivityKind kernels =
 		CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL;
 
-	if (on)
+	if (on) {
+		store_relaxed(&since_ticks, clock_ticks());
 		enable(kernels);
+	}
 	turn_others(on);
 	if (on)
 		tell_of_quiet(0);
@@ -181,6 +184,11 @@ void cupti_kinds_turn(void)
 bool cupti_kinds_are_on(void)
 {
 	return load_relaxed(&are_on);
+}
+
+uint64_t cupti_kinds_since(void)
+{
+	return load_relaxed(&since_ticks);
 }
 
 /* False: somebody wished something since `seen`. */

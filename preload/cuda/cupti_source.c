@@ -53,12 +53,18 @@ static struct {
 #define PAIR_WAYS    16u /* threads that share a place in turn */
 #define PAIR_RECENT  8u
 
+struct shown {
+	uint64_t correlation;
+	uint64_t start_ticks;
+	bool is_driver;
+};
+
 /* The writer's thread alone. */
 static struct pair {
 	uint32_t tid;
-	uint32_t at;		      /* next place in recent[] */
-	uint64_t recent[PAIR_RECENT]; /* calls that were shown: shown_as() */
-	uint64_t used;		      /* when, counted in calls */
+	uint32_t at;			  /* next place in recent[] */
+	struct shown recent[PAIR_RECENT]; /* calls that were shown */
+	uint64_t used;			  /* when, counted in calls */
 	bool waits;
 	struct event driver;
 } pairs[PAIR_THREADS];
@@ -86,16 +92,19 @@ static struct pair *pair_of(uint32_t tid)
 	return oldest;
 }
 
-static uint64_t shown_as(uint64_t correlation, bool is_driver)
+/* CUPTI counts anew where its kinds were off: the same number from before that
+ * is another call. */
+static bool was_shown(const struct pair *pair, const struct event *call,
+		      bool as_driver)
 {
-	return correlation << 1 | is_driver;
-}
+	const uint64_t since = cupti_kinds_since();
 
-static bool was_shown(const struct pair *pair, uint64_t correlation,
-		      bool is_driver)
-{
 	for (unsigned int i = 0; i < PAIR_RECENT; i++) {
-		if (pair->recent[i] == shown_as(correlation, is_driver))
+		const struct shown *shown = &pair->recent[i];
+
+		if (shown->correlation == call->api.correlation &&
+		    shown->is_driver == as_driver &&
+		    (shown->start_ticks < since) == (call->start_ticks < since))
 			return true;
 	}
 	return false;
@@ -103,8 +112,11 @@ static bool was_shown(const struct pair *pair, uint64_t correlation,
 
 static void note_shown(struct pair *pair, const struct event *call)
 {
-	pair->recent[pair->at++ % PAIR_RECENT] =
-		shown_as(call->api.correlation, call->api.is_driver);
+	pair->recent[pair->at++ % PAIR_RECENT] = (struct shown){
+		.correlation = call->api.correlation,
+		.start_ticks = call->start_ticks,
+		.is_driver = call->api.is_driver,
+	};
 }
 
 static struct event show_waiting(struct pair *pair)
@@ -134,8 +146,8 @@ unsigned int cupti_pairs_add(const struct event *event,
 	}
 	if (pair->waits && pair->driver.api.correlation != correlation)
 		out[count++] = show_waiting(pair);
-	if (was_shown(pair, correlation, true) ||
-	    (event->api.is_driver && was_shown(pair, correlation, false))) {
+	if (was_shown(pair, event, true) ||
+	    (event->api.is_driver && was_shown(pair, event, false))) {
 		/* Its runtime call came first, in another buffer, or a call of
 		 * the driver inside it had waited for long enough. */
 		++*doubled;

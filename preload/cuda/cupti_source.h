@@ -245,6 +245,9 @@ void cupti_kinds_want(bool on);
 void cupti_kinds_turn(void);
 bool cupti_kinds_are_on(void);
 
+/* When they came on last, in ticks; 0: never.  Any thread. */
+uint64_t cupti_kinds_since(void);
+
 /* Until they are on; false: not within CUPTI_TURN_MS, or the last time. */
 bool cupti_kinds_await(void);
 

@@ -28,6 +28,7 @@ struct unwind unwind;
 
 static uint64_t flushed, forced;
 static unsigned int forces, asks;
+static uint64_t kinds_since;
 
 uint64_t cupti_flush_ticks(bool is_forced)
 {
@@ -51,6 +52,7 @@ bool cupti_flush_is_ending(void) { return false; }
 void cupti_neighbour_watch(void) {}
 void cupti_callbacks_follow(const struct session *session) { (void)session; }
 void cupti_kinds_follow(const struct session *session) { (void)session; }
+uint64_t cupti_kinds_since(void) { return kinds_since; }
 void cupti_kinds_rest(const struct session *session) { (void)session; }
 void cupti_nodes_settled(uint64_t ticks) { (void)ticks; }
 bool cupti_graphs_ran_nothing(uint64_t number) { return !number; }
@@ -280,9 +282,142 @@ static void what_nobody_knows_is_counted(void **state)
 	end(session);
 }
 
+static struct event call_of(uint64_t correlation, bool is_driver,
+			    uint64_t start, uint64_t end)
+{
+	return (struct event){
+		.kind = EVENT_GPU_API,
+		.extra = 42,
+		.start_ticks = start,
+		.end_ticks = end,
+		.api = {.correlation = correlation, .is_driver = is_driver}};
+}
+
+static void only_the_outermost_call_is_shown(void **state)
+{
+	struct event out[CUPTI_PAIRS_OUT];
+	struct event inner = call_of(1, true, 12, 18);
+	struct event other = call_of(1, true, 13, 14);
+	struct event outer = call_of(1, false, 10, 20);
+	struct event alone = call_of(2, true, 30, 40);
+	uint64_t doubled = 0;
+
+	(void)state;
+	cupti_pairs_forget();
+	assert_int_equal(cupti_pairs_add(&inner, out, &doubled), 0);
+	assert_int_equal(cupti_pairs_add(&other, out, &doubled), 0);
+	assert_int_equal(cupti_pairs_add(&outer, out, &doubled), 1);
+	assert_false(out[0].api.is_driver);
+	assert_int_equal(doubled, 2);
+	/* Of a buffer that came late. */
+	assert_int_equal(cupti_pairs_add(&inner, out, &doubled), 0);
+	assert_int_equal(doubled, 3);
+	/* The program's own: shown when its thread goes on. */
+	assert_int_equal(cupti_pairs_add(&alone, out, &doubled), 0);
+	outer = call_of(3, false, 50, 60);
+	assert_int_equal(cupti_pairs_add(&outer, out, &doubled), 2);
+	assert_int_equal(out[0].api.correlation, 2);
+	assert_int_equal(out[1].api.correlation, 3);
+	assert_int_equal(doubled, 3);
+}
+
+/* Sixteen threads have a place together; more of them are in a call at once. */
+static void more_callers_than_are_followed_are_counted(void **state)
+{
+	struct session *session = fixture_begin(4);
+	struct event out[CUPTI_PAIRS_OUT];
+	uint64_t doubled = 0;
+
+	(void)state;
+	cupti_pairs_forget();
+	for (uint32_t i = 0; i < 18; i++) {
+		struct event inner = call_of(1 + i, true, 12, 18);
+
+		inner.extra = 1 + 128 * i;
+		assert_int_equal(cupti_pairs_add(&inner, out, &doubled),
+				 i < 16 ? 0 : 1);
+	}
+	assert_int_equal(session->head->gpu.unpaired, 2);
+	assert_int_equal(load_relaxed(&session->head->note_count), 1);
+	cupti_pairs_forget();
+	fixture_end(session);
+}
+
+static void a_driver_call_does_not_wait_for_ever(void **state)
+{
+	struct event out[CUPTI_PAIRS_OUT];
+	struct event alone = call_of(2, true, 30, 40);
+	uint64_t doubled = 0;
+
+	(void)state;
+	cupti_pairs_forget();
+	assert_true(cupti_pairs_oldest() == UINT64_MAX);
+	cupti_pairs_add(&alone, out, &doubled);
+	assert_int_equal(cupti_pairs_oldest(), 30);
+	assert_false(cupti_pairs_overdue(40, out));
+	assert_true(cupti_pairs_overdue(41, out));
+	assert_int_equal(out[0].api.correlation, 2);
+	assert_false(cupti_pairs_overdue(UINT64_MAX, out));
+	assert_true(cupti_pairs_oldest() == UINT64_MAX);
+}
+
+/* The thread stood still in between, or its records came in another order:
+ * what was shown stands for all of them. */
+static void a_call_is_shown_once_however_late(void **state)
+{
+	struct event out[CUPTI_PAIRS_OUT];
+	struct event inner = call_of(2, true, 30, 40);
+	struct event second = call_of(2, true, 41, 43);
+	struct event outer = call_of(2, false, 29, 50);
+	struct event next = call_of(3, false, 60, 70);
+	uint64_t doubled = 0;
+
+	(void)state;
+	cupti_pairs_forget();
+	cupti_pairs_add(&inner, out, &doubled);
+	assert_true(cupti_pairs_overdue(41, out));
+	assert_int_equal(cupti_pairs_add(&second, out, &doubled), 0);
+	assert_false(cupti_pairs_overdue(UINT64_MAX, out));
+	assert_int_equal(cupti_pairs_add(&outer, out, &doubled), 0);
+	assert_int_equal(doubled, 2);
+	cupti_pairs_forget();
+	cupti_pairs_add(&inner, out, &doubled);
+	assert_int_equal(cupti_pairs_add(&next, out, &doubled), 2);
+	assert_int_equal(cupti_pairs_add(&outer, out, &doubled), 0);
+	assert_int_equal(doubled, 3);
+}
+
+/* The kinds were off in between: CUPTI gives the same number to another call,
+ * and what is late from before is known still. */
+static void a_number_that_comes_anew_is_another_call(void **state)
+{
+	struct event out[CUPTI_PAIRS_OUT];
+	struct event before = call_of(2, true, 30, 40);
+	struct event around = call_of(2, false, 29, 50);
+	struct event anew = call_of(2, true, 130, 140);
+	uint64_t doubled = 0;
+
+	(void)state;
+	cupti_pairs_forget();
+	cupti_pairs_add(&before, out, &doubled);
+	assert_true(cupti_pairs_overdue(41, out));
+	kinds_since = 100;
+	assert_int_equal(cupti_pairs_add(&around, out, &doubled), 0);
+	assert_int_equal(doubled, 1);
+	cupti_pairs_add(&anew, out, &doubled);
+	assert_true(cupti_pairs_overdue(141, out));
+	assert_int_equal(doubled, 1);
+	kinds_since = 0;
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(only_the_outermost_call_is_shown),
+		cmocka_unit_test(more_callers_than_are_followed_are_counted),
+		cmocka_unit_test(a_driver_call_does_not_wait_for_ever),
+		cmocka_unit_test(a_call_is_shown_once_however_late),
+		cmocka_unit_test(a_number_that_comes_anew_is_another_call),
 		cmocka_unit_test(a_call_across_a_windows_end_is_awaited),
 		cmocka_unit_test(what_is_lent_later_is_not_awaited),
 		cmocka_unit_test(unfinished_work_is_forced_in_time),
