@@ -350,6 +350,11 @@ uint64_t cupti_clock_ticks(uint64_t time)
 	return ticks;
 }
 
+bool cupti_clock_was_set(void)
+{
+	return clocks.steps;
+}
+
 uint64_t cupti_clock_error(void)
 {
 	return load_relaxed(&clocks.width);

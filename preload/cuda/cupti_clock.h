@@ -43,6 +43,10 @@ uint64_t cupti_clock_second(void);
 /* Of a record, 0 stays 0.  The writer's thread alone. */
 uint64_t cupti_clock_ticks(uint64_t time);
 
+/* So that what came after another may have times from before its end; the
+ * writer's thread alone. */
+bool cupti_clock_was_set(void);
+
 /* So many ticks a record's time may be off; any thread. */
 uint64_t cupti_clock_error(void);
 

@@ -64,6 +64,7 @@ static struct pair {
 	uint32_t tid;
 	uint32_t at;			  /* next place in recent[] */
 	struct shown recent[PAIR_RECENT]; /* calls that were shown */
+	struct event last;		  /* the newest of them */
 	uint64_t used;			  /* when, counted in calls */
 	bool waits;
 	struct event driver;
@@ -110,20 +111,37 @@ static bool was_shown(const struct pair *pair, const struct event *call,
 	return false;
 }
 
-static void note_shown(struct pair *pair, const struct event *call)
+/* A thread makes one call at a time.  Where CUPTI's clock was set back the next
+ * one seems to begin inside of it. */
+static void keep_apart(const struct event *last, struct event *call)
 {
+	if (!cupti_clock_was_set() ||
+	    call->api.correlation <= last->api.correlation ||
+	    call->start_ticks >= last->end_ticks)
+		return;
+	call->start_ticks = last->end_ticks;
+	call->end_ticks = max_u64(call->end_ticks, last->end_ticks);
+}
+
+static struct event show(struct pair *pair, const struct event *call)
+{
+	struct event shown = *call;
+
+	keep_apart(&pair->last, &shown);
+	if (shown.api.correlation > pair->last.api.correlation)
+		pair->last = shown;
 	pair->recent[pair->at++ % PAIR_RECENT] = (struct shown){
 		.correlation = call->api.correlation,
 		.start_ticks = call->start_ticks,
 		.is_driver = call->api.is_driver,
 	};
+	return shown;
 }
 
 static struct event show_waiting(struct pair *pair)
 {
 	pair->waits = false;
-	note_shown(pair, &pair->driver);
-	return pair->driver;
+	return show(pair, &pair->driver);
 }
 
 unsigned int cupti_pairs_add(const struct event *event,
@@ -154,8 +172,7 @@ unsigned int cupti_pairs_add(const struct event *event,
 	} else if (!event->api.is_driver) {
 		*doubled += pair->waits;
 		pair->waits = false;
-		note_shown(pair, event);
-		out[count++] = *event;
+		out[count++] = show(pair, event);
 	} else if (!pair->waits ||
 		   event->start_ticks <= pair->driver.start_ticks) {
 		*doubled += pair->waits;
