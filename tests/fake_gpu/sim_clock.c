@@ -22,6 +22,7 @@ enum {
 	MILLION = 1000000,
 	JITTERS_FROM_NS = 1000000,
 	WOBBLE_PERIOD_NS = 50000000,
+	SET_PERIOD_NS = 200000000,
 };
 
 struct anchor {
@@ -91,11 +92,21 @@ static int64_t wobbled(int64_t ns)
 	return ns + part * sim_knobs()->wobble_ns / (WOBBLE_PERIOD_NS / 2);
 }
 
+/* Somebody sets it forward, and back again. */
+static int64_t set_by(int64_t ns)
+{
+	return ns % SET_PERIOD_NS < SET_PERIOD_NS / 2 ? 0 : sim_knobs()->set_ns;
+}
+
 uint64_t clock_client_now(void)
 {
 	uint64_t (*callback)(void) = client_clock;
+	int64_t now;
 
-	return callback ? callback() : (uint64_t)wobbled(system_now());
+	if (callback)
+		return callback();
+	now = system_now();
+	return (uint64_t)(wobbled(now) + set_by(now));
 }
 
 /* The tightest of a few brackets. */

@@ -145,6 +145,7 @@ static int read_number(const char *name, const char *value)
 		{"DRIFT_PPM", &knobs.drift_ppm},
 		{"JITTER_NS", &knobs.jitter_ns},
 		{"WOBBLE_NS", &knobs.wobble_ns},
+		{"SET_NS", &knobs.set_ns},
 		{"DROP", (int64_t *)&knobs.drop},
 		{"NVML_REASONS", (int64_t *)&knobs.nvml_reasons},
 		{"SECOND_FROM", (int64_t *)&knobs.second_from},

@@ -64,6 +64,7 @@ struct sim_knobs {
 	int64_t drift_ppm;  /* by so much the GPU's clock is too fast */
 	int64_t jitter_ns;  /* of a look at both clocks */
 	int64_t wobble_ns;  /* of the system's time */
+	int64_t set_ns;	    /* by which that is set, and back */
 	int devices;
 	int hidden_devices;    /* by CUDA_VISIBLE_DEVICES */
 	int no_device_records; /* DEVICE_RECORDS: 1 none, 2 late */

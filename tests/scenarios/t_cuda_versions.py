@@ -89,6 +89,24 @@ def test_captured_launches_lack_no_kernel_whatever_the_clock():
         expect_equal(gpu["missing_kernels"], 0, gpu)
 
 
+def test_calls_follow_each_other_though_the_clock_was_set():
+    """CUPTI's own, 0.3 ms forward and back, as where a system's time is put right by
+    jumps. Those around it may reach past their step; which, nobody can know."""
+    run = traced("cuda_behind", "40", "300", "0", "20000", check=False, env={
+        "LD_LIBRARY_PATH": FAKE, "SIMGPU_VERSION": "130001",
+        "SIMGPU_SET_NS": "300000"})
+    expect_equal(run.status, 0, run.stderr)
+    trace = run.trace
+    expect("CUPTI's clock was set" in str(trace.meta["notes"]), trace.meta)
+    # What ends before it begins has no time.
+    without = trace.meta["gpu"]["without_time"]
+    expect(trace.meta["gpu"]["missing_kernels"] <= without, trace.meta)
+    made = sorted(calls(trace).values(), key=lambda call: call["args"]["correlation"])
+    expect(len(made) >= 40 * 300 - without, (len(made), without))
+    for one, next_one in zip(made, made[1:]):
+        expect(one["ts"] + one["dur"] <= next_one["ts"] + 0.001, (one, next_one))
+
+
 def test_threads_share_a_buffer_where_theirs_race():
     """Each step is a window, at whose end we ask CUPTI for what it has while the next
     one's launches go on."""
