@@ -230,6 +230,8 @@ $(O)/tests/unit/%.o: private DEFINES += -DCMOCKA_DISABLE_DEPRECATION_WARNINGS
 
 # It is an interpreter, whose functions are looked for by name.
 $(O)/tests/unit/preload/test_python_frames: private LDFLAGS += -rdynamic
+# It stands before the loader.
+$(O)/tests/unit/preload/test_callers: private LDFLAGS += -rdynamic
 # It has a type of such a one, and plays the reading of frames.
 $(O)/tests/unit/preload/test_caller_turns: private LDFLAGS += -rdynamic \
 	$(addprefix -Wl$(comma)--wrap=python_frames_,layout peek loops)

@@ -24,6 +24,7 @@
 /* So that all lie in the file's first page. */
 #define HEADERS_MOST ((4096u - sizeof(ElfW(Ehdr))) / sizeof(ElfW(Phdr)))
 #define RULES	     1024u /* powers of two */
+#define RULE_PLACES  4u
 /* From the stack pointer to the frame's address, before there is a frame. */
 #if defined(__x86_64__)
 #define BARE_DISTANCE 8
@@ -65,6 +66,7 @@ struct callers {
 	int (*find_object)(void *code, struct dl_find_object *found);
 	uint64_t stack_end;
 	struct known_rule rules[RULES];
+	uint32_t driven_out; /* of a rule's places, in turn */
 	struct place_numbers regions, calls;
 	uint32_t call_loops;	   /* calls whose loops are known */
 	uint64_t site, place;	   /* the call before, and where it came from */
@@ -182,24 +184,34 @@ static bool find_range(uint64_t code, struct code_range *range)
 	return true;
 }
 
-/* NULL: there is none.  Each has two places: two frames of one stack that fall
- * on the same would have to be looked up at each walk. */
+/* Each rule may lie in one of some places: where frames of one stack drove each
+ * other out they would be looked up at each walk. */
+static COLD struct known_rule *rule_elsewhere(uint64_t code, uint64_t hash)
+{
+	struct known_rule *known = &callers.rules[hash % RULES];
+
+	for (unsigned int i = 1; i < RULE_PLACES && known->code; i++) {
+		known = &callers.rules[(hash ^ i) % RULES];
+		if (known->code == code)
+			return known;
+	}
+	if (known->code)
+		known = &callers.rules[(hash ^
+					callers.driven_out++ % RULE_PLACES) %
+				       RULES];
+	known->is_none = !look_up(code, &known->rule);
+	known->code = code;
+	return known;
+}
+
+/* NULL: there is none. */
 static const struct unwind_rule *rule_of(uint64_t code)
 {
 	const uint64_t hash = code * UINT64_C(0x9e3779b97f4a7c15) >> 32;
 	struct known_rule *known = &callers.rules[hash % RULES];
 
-	if (unlikely(known->code != code)) {
-		struct known_rule *second = &callers.rules[hash % RULES ^ 1];
-
-		if (second->code == code) {
-			known = second;
-		} else {
-			*second = *known;
-			known->is_none = !look_up(code, &known->rule);
-			known->code = code;
-		}
-	}
+	if (unlikely(known->code != code))
+		known = rule_elsewhere(code, hash);
 	return known->is_none ? NULL : &known->rule;
 }
 
