@@ -11,7 +11,8 @@
  *
  * So the linker puts these in the place of those names, in the library alone:
  * OWN_CALLS in the Makefile, --wrap.  They do what the C library's do, but are
- * no points at which a thread is cancelled.
+ * no points at which a thread is cancelled.  clone() and kill() are the hooks'
+ * own: fork_hooks.c, exit_hooks.c.
  */
 #include "collector/system/base.h"
 
@@ -74,6 +75,12 @@ int __wrap_open(const char *path, int flags, ...)
 		va_end(rest);
 	}
 	return (int)syscall(SYS_openat, AT_FDCWD, path, flags, mode);
+}
+
+char *__wrap_getcwd(char *to, size_t bytes);
+char *__wrap_getcwd(char *to, size_t bytes)
+{
+	return syscall(SYS_getcwd, to, bytes) < 0 ? NULL : to;
 }
 
 unsigned int __wrap_alarm(unsigned int seconds);

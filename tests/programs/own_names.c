@@ -40,12 +40,16 @@ MINE(chdir)
 MINE(dup2)
 MINE(ftruncate)
 MINE(readlink)
+MINE(clone)
+MINE(kill)
+MINE(getcwd)
 
 static void call_all(void)
 {
 	read(1.), write(1.), open(1.), close(1.), pread(1.), pwrite(1.);
 	lseek(1.), stat(1.), fstat(1.), lstat(1.), mkdir(1.), unlink(1.);
 	chdir(1.), dup2(1.), ftruncate(1.), readlink(1.);
+	clone(1.), kill(1.), getcwd(1.);
 }
 
 int main(void)
