@@ -32,6 +32,10 @@ BASE    := -std=gnu11 -D_GNU_SOURCE -I. -include collector/system/c_library.h \
 LIBFLAGS := -fPIC -fvisibility=hidden -ftls-model=initial-exec -fexceptions \
             -fasynchronous-unwind-tables -fno-builtin-malloc \
             -fno-builtin-calloc -fno-builtin-realloc -fno-builtin-free
+# What own_calls.c has: a program in C may call something else so.
+OWN_CALLS := access alarm chdir clone close dup dup2 flock fstat ftruncate \
+             getcwd kill lseek lstat mkdir open pread pwrite read readlink \
+             signal stat uname unlink write
 # No version script: a named node would keep the exports from standing in for
 # GOMP_parallel@GOMP_4.0.  Never unmapped, since hooks point into us; nothing
 # undefined; zlib and the demangler inside, invisible, so that libc is the only
@@ -41,7 +45,8 @@ LIBFLAGS := -fPIC -fvisibility=hidden -ftls-model=initial-exec -fexceptions \
 LIBLINK := -shared -Wl,-soname,libtraceprof.so -Wl,-z,nodelete -Wl,-z,lazy \
            $(if $(SAN),,-Wl$(comma)-z$(comma)defs -nostartfiles) \
            -Wl,-z,noseparate-code -Wl,-z,start-stop-visibility=hidden \
-           -Wl,--as-needed -Wl,--exclude-libs,ALL
+           -Wl,--as-needed -Wl,--exclude-libs,ALL \
+           $(OWN_CALLS:%=-Wl$(comma)--wrap=%)
 
 .DELETE_ON_ERROR:
 .PHONY: plain all lib command demo test test-real test-hooks cross-arm64 soak install clean help probe \

@@ -192,6 +192,11 @@ int fork_clone(int (*function)(void *), void *stack, int flags, void *arg,
 	return pid;
 }
 
+/* As own_calls.c has others: what a program calls clone() stands before it. */
+int __wrap_clone(int (*function)(void *), void *stack, int flags, void *arg,
+		 void *parent, void *tls, void *child)
+	__attribute__((alias("clone")));
+
 void fork_hooks_start(void)
 {
 	pthread_atfork(before, loader_after_fork, in_child);

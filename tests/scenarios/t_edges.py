@@ -83,5 +83,11 @@ def test_signals_between_any_two_instructions():
                in run.stderr, run.stderr)
 
 
+def test_what_a_program_calls_like_a_system_call_is_its_own():
+    """A read() of other arguments, an array `signal`: they stand before the C library's."""
+    run = same("own_names")
+    expect_equal(len(run.traces[0].slices("ProfilerStep#*")), 40, "steps")
+
+
 if __name__ == "__main__":
     harness.main()

@@ -71,6 +71,15 @@ def test_what_each_process_runs_lies_beside_the_symbols():
     tree.expect(len(found) == 3, f"of what each process runs only {found} is there")
     tree.no_faults([f"{name} lies at {at:#x}" for name, at in found.items() if at >= 1 << 16])
 
+def test_no_system_call_of_ours_may_be_the_programs():
+    """What a program in C calls `read` or `signal` stands before the C library's, for us too."""
+    listed = re.search(r"^OWN_CALLS :=((?:[^\\\n]|\\\n)*)$", tree.read("Makefile"), re.M)
+    names = listed[1].replace("\\", " ").split()
+    tree.expect(len(names) > 20, f"of the Makefile's list only {names} was read")
+    asked = set(re.findall(r"R_\S*(?:JUMP_SL|GLOB_DA)\S*\s+\S+ (\w+)",
+                           tree.output("readelf", "-rW", library())))
+    tree.no_faults([f"asks for {name} by name" for name in names if name in asked])
+
 
 def test_symbols_and_code_are_on_pages_of_their_own():
     """preload/process/hook_hide.c takes the right to be run from the symbols' pages."""

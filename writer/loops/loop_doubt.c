@@ -13,6 +13,8 @@
 #define MASS_OF_FEW   0.9
 /* So many turns are a part of the run. */
 #define PART_TURNS    5u
+/* A longer part is the step's sites but for a tenth. */
+#define MOST_HELD     0.9
 /* Of 9 sites so many come a few times, as often as each other. */
 #define FEW_SITES     4u
 #define FEW_SITES_OF  9u
@@ -60,6 +62,30 @@ static void count_part(const struct loop_groups *groups, size_t from, size_t to,
 	}
 }
 
+/* A part of the run that is longer than all turns: nearly all of it are sites
+ * that the step holds, and each of those comes.  The turns are but the longest
+ * of many, transforms of one size after another. */
+static bool is_most_of_it(const struct loop_groups *groups,
+			  const struct loop_candidate *candidate, size_t from,
+			  size_t to)
+{
+	const struct loop_level *step = &candidate->level;
+	uint32_t hits[LOOP_SITES_MAX];
+	size_t held = 0;
+
+	if (to - from <= step->last - step->first)
+		return false;
+	count_part(groups, from, to, hits);
+	for (uint32_t s = 0; s < LOOP_SITES_MAX; s++) {
+		if (!loop_holds(candidate, s))
+			continue;
+		if (hits[s] < LOOP_HITS_LEAST)
+			return false;
+		held += hits[s];
+	}
+	return (double)held >= MOST_HELD * (double)(to - from);
+}
+
 /* In a part of the run without turns each site that the step holds comes, and
  * no less than half as often. */
 static bool is_more_of_it(const struct loop_groups *groups,
@@ -89,7 +115,10 @@ static bool is_elsewhere(const struct loop_groups *groups,
 	uint32_t usual[LOOP_SITES_MAX];
 
 	count_part(groups, step->first, step->last, usual);
-	return is_more_of_it(groups, candidate, usual, 0, step->first) ||
+	return is_most_of_it(groups, candidate, 0, step->first) ||
+	       is_most_of_it(groups, candidate, step->last + 1,
+			     groups->count) ||
+	       is_more_of_it(groups, candidate, usual, 0, step->first) ||
 	       is_more_of_it(groups, candidate, usual, step->last + 1,
 			     groups->count);
 }

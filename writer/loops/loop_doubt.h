@@ -25,7 +25,8 @@ bool loop_is_doubtful(struct loop_groups *groups,
 /* Whether one of these holds:
  *
  *	All that the level holds goes on before its first turn or after its
- *	last, as long as some turns: what is told of it is but a part.
+ *	last, as long as some turns: what is told of it is but a part.  So it is
+ *	where that goes on for longer than all turns, however often each comes.
  *
  *	A loop of less than five turns is around it: nearly as many sites as it
  *	holds come so often, some from before its first turn on, others until

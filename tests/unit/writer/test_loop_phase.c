@@ -157,6 +157,31 @@ static void test_a_pass_after_so_many_turns(void **unused)
 	expect_steps(540);
 }
 
+/* A transform in so many stages: the first and the last are calls of their own,
+ * and two calls take turns between them. */
+static void transform(unsigned int stages, unsigned int first)
+{
+	hit(first);
+	for (unsigned int i = 2; i < stages; i++)
+		hit(first + 1 + i % 2);
+	if (stages > 1)
+		hit(first + 3);
+}
+
+/* To and fro, of one size after another, the small ones more often: those of
+ * the last sizes are a fifth of all. */
+static void test_transforms_of_larger_and_larger_size(void **unused)
+{
+	(void)unused;
+	for (unsigned int stages = 1; stages <= 9; stages++) {
+		for (unsigned int i = 0; i < (stages < 5 ? 600 : 60); i++) {
+			transform(stages, 1);
+			transform(stages, 11);
+		}
+	}
+	expect_none();
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -174,6 +199,8 @@ int main(void)
 		cmocka_unit_test_setup(test_a_little_after_so_many_turns,
 				       set_up),
 		cmocka_unit_test_setup(test_a_pass_after_so_many_turns, set_up),
+		cmocka_unit_test_setup(
+			test_transforms_of_larger_and_larger_size, set_up),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
