@@ -203,9 +203,13 @@ static void *open_scope(struct thread *thread, const char *name,
 {
 	const enum torch_phase_of of = torch_phase_of(details->category, name);
 
-	if (of != TORCH_PHASE_INSIDE && !scope_depth(thread, OPEN_OPERATOR)) {
-		torch_phase_begins(thread, details->category, name,
-				   has_gradient,
+	if (of != TORCH_PHASE_INSIDE && scope_depth(thread, OPEN_OPERATOR)) {
+		if (details->payload && !details->category &&
+		    torch_phase_is_without_gradient())
+			torch_phase_inside(thread,
+					   scope_depth(thread, SCOPE_STEP) > 0);
+	} else if (of != TORCH_PHASE_INSIDE) {
+		torch_phase_begins(thread, details, name, has_gradient,
 				   scope_depth(thread, SCOPE_STEP) > 0);
 		details->line = line_of_call();
 	}
@@ -635,6 +639,7 @@ void torch_forget(void)
 	torch_compile_forget();
 	torch_loader_forget();
 	torch_rank_forget();
+	torch_phase_forget();
 	torch_observer_forget();
 	torch.seen = NULL;
 	store_relaxed(&torch.is_ending, false);
