@@ -196,6 +196,20 @@ static const uint64_t owners[OWNERS] = {[TORCH_PHASE_INSIDE] = SCOPE_USER,
 					[TORCH_PHASE_STEP] = SCOPE_STEP,
 					[TORCH_PHASE_ITS_OWN] = OPEN_OPERATOR};
 
+/* What evaluates a node that runs backward has no number itself; torch.profiler
+ * gives it that of the node. */
+static void number_evaluation(const struct thread *thread,
+			      const struct scope_details *node)
+{
+	struct scope_details *around =
+		scope_details_here(thread, OPEN_OPERATOR);
+
+	if (!around || around->category || around->payload)
+		return;
+	around->payload = node->payload;
+	around->forward = node->forward;
+}
+
 /* User scopes that say nothing of a phase, and steps of optimizers, are not
  * counted as around what does. */
 static void *open_scope(struct thread *thread, const char *name,
@@ -213,6 +227,9 @@ static void *open_scope(struct thread *thread, const char *name,
 				   scope_depth(thread, SCOPE_STEP) > 0);
 		details->line = line_of_call();
 	}
+	if (details->category == TORCH_SCOPE_BACKWARD && details->payload &&
+	    details->forward)
+		number_evaluation(thread, details);
 	scope_push(thread, owners[of], true, scope_intern(name), details);
 	if (details->category == TORCH_SCOPE_USER)
 		torch_loader_scope(thread, name);

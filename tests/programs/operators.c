@@ -41,11 +41,9 @@ static void forward(int64_t sequence)
 
 static void backward(int64_t sequence)
 {
-	const struct torch_operator outer = {.sequence = sequence,
-					     .forward = own_thread()};
 	const struct torch_operator node = {
 		.sequence = sequence, .forward = own_thread(), .scope = 1};
-	void *engine = begin("autograd::engine: Addmm", &outer);
+	void *engine = begin("autograd::engine: Addmm", &plain);
 
 	end(begin("AddmmBackward0", &node));
 	end(engine);
