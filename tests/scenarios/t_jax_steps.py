@@ -57,6 +57,14 @@ def loop():
             call(b"train_epoch")
             if at % 5 == 4:
                 call(b"score")
+        elif how == "own":
+            if here:
+                ctypes.CDLL(None).traceprof_step_()
+            call(b"f")
+            # Between windows it is switched off some time after them.
+            if at in (2, 6):
+                wait_for(lambda: not xla.is_on())
+                print("between", xla.is_on())
         elif how == "numbered":
             xla.annotate(b"train#_r=1,step_num=%d#" % at, b"PjitFunction(f)", 50)
         elif how == "around":
@@ -194,6 +202,14 @@ def test_nothing_is_recorded_after_the_last_window():
     run = recorded("train_step", 100, "later", **WINDOWS)
     expect_equal([trace.steps() for trace in run.traces], [[3, 4], [8, 9]], run.stderr)
     expect("off False" in run.stdout, run.stdout)
+
+
+def test_steps_of_the_programs_own_leave_xla_alone_between_windows():
+    run = recorded("own", 10, **WINDOWS)
+    expect_equal([trace.steps() for trace in run.traces], [[3, 4], [8, 9]], run.stderr)
+    expect("between False" in run.stdout, run.stdout)
+    for trace in run.traces:
+        expect_equal(len(trace.slices("PjitFunction(f)")), 4, "calls, twice each")
 
 
 def test_a_run_that_is_killed():
