@@ -57,6 +57,9 @@ def loop():
             call(b"train_epoch")
             if at % 5 == 4:
                 call(b"score")
+        elif how == "split":
+            for name in (b"split", b"unstack", b"normal", b"getitem", b"train_step"):
+                call(name)
         elif how == "own":
             if here:
                 ctypes.CDLL(None).traceprof_step_()
@@ -79,6 +82,9 @@ def loop():
 
 
 call(b"stage")
+if how == "split":
+    for name in (b"split", b"unstack", b"normal", b"multiply", b"normal", b"multiply"):
+        call(name)
 if how == "thread":
     thread = threading.Thread(target=loop)
     thread.start()
@@ -131,6 +137,11 @@ def test_a_function_that_is_called_like_a_step():
     expect_equal({one["tid"] for one in main}, {210000000 + main[0]["pid"]}, "lane")
     expect_equal({one["tid"] for one in trace.slices("ProfilerStep#*")},
                  {180000000 + main[0]["pid"]}, "the main thread's")
+
+
+def test_another_function_that_is_called_once_more():
+    """A key is split for the weights, and then in each step."""
+    expect_steps("split", 40, 'JAX function "train_step"')
 
 
 def test_the_first_process_of_a_container():
