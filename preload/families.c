@@ -18,6 +18,7 @@
 #include "preload/heap/maps.h"
 #include "preload/heap/watch.h"
 #include "preload/jax/jax_compile.h"
+#include "preload/jax/xla_traceme.h"
 #include "preload/python/python_api.h"
 #include "preload/python/python_calls.h"
 #include "preload/python/python_hook.h"
@@ -154,6 +155,12 @@ long families_futex(long word, long operation, long value, long time,
 	return futex_waits_call(word, operation, value, time, other, last);
 }
 
+static void frameworks_follow(bool open)
+{
+	torch_follow(open);
+	xla_traceme_follow(open);
+}
+
 uint32_t families_begin(struct session *session, uint32_t *record)
 {
 	const uint32_t stacks = unwind_start(session);
@@ -162,7 +169,7 @@ uint32_t families_begin(struct session *session, uint32_t *record)
 	nvtx_injection_say(session);
 	itt_say(session);
 	if (process.options.torch != TORCH_OFF)
-		gate_on_change(GATE_TORCH, torch_follow);
+		gate_on_change(GATE_TORCH, frameworks_follow);
 	watch_sum(&session->head->heap_before);
 	session->head->heap_before.is_known = watches_heap;
 	heap_start(session, stacks & STACK_HEAP, &heap_base, &heap_record);

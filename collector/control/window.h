@@ -105,7 +105,7 @@ struct window_state {
 enum window_worth {
 	WORTH_STEPS,  /* the newest with the most steps */
 	WORTH_EVENTS, /* none has steps: the newest with anything in it */
-	WORTH_ASKED,  /* the newest that was begun by hand, and isn't empty */
+	WORTH_ASKED,  /* begun by hand, not empty: the newest with most steps */
 };
 
 /* Any thread; it may change at once. */

@@ -21,6 +21,7 @@ struct python_call {
 	uint32_t code;	 /* what its end is told by */
 	uint32_t number; /* among all calls, from 1 */
 	uint32_t is_import;
+	uint64_t frame; /* its own or, in C, its caller's; 0 not known */
 };
 
 struct python_stack {

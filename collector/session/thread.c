@@ -85,6 +85,7 @@ COLD struct thread *thread_enter(struct session *session)
 	if (thread) {
 		store_relaxed(&thread->depth, 0);
 		thread->is_named = 0;
+		thread->trains = 0;
 		thread->beside = 0;
 		thread->name[0] = '\0';
 		thread->tid = (uint32_t)syscall(SYS_gettid);

@@ -170,6 +170,7 @@ struct thread {
 	uint64_t started_ticks; /* of the present owner */
 	uint64_t generation;	/* owners so far */
 	uint64_t is_named;	/* by the program: the writer leaves it */
+	uint64_t trains;	/* a model: torch_phases.c */
 	uint64_t asked_bytes;	/* for the blocks in ring.heap_alloc_bytes */
 	uint64_t sample_at;	/* ring.heap_alloc_bytes with the next sample */
 	uint64_t sample_state;	/* of random numbers, 0 none yet */

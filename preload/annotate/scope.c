@@ -180,6 +180,19 @@ uint64_t scope_innermost(const struct thread *thread, const uint64_t owners[],
 	return 0;
 }
 
+struct scope_details *scope_details_here(const struct thread *thread,
+					 uint64_t owner)
+{
+	const uint32_t depth = load_relaxed(&thread->depth);
+	const struct open_slice *slice = &thread->open[depth - 1];
+
+	if (!depth || depth > OPEN_SLICES_MAX || !is_scope_of(slice, owner) ||
+	    slice->kind != EVENT_SCOPE || !slice->sync ||
+	    slice->sync > DETAILS_MAX)
+		return NULL;
+	return &places[slice->sync - 1].details;
+}
+
 void scope_push(struct thread *thread, uint64_t owner, bool is_shown,
 		uint32_t name, const struct scope_details *details)
 {

@@ -76,6 +76,11 @@ uint64_t scope_innermost(const struct thread *thread, const uint64_t owners[],
 void scope_push(struct thread *thread, uint64_t owner, bool is_shown,
 		uint32_t name, const struct scope_details *details);
 
+/* What the innermost slice of all will say, if it is a scope of the owner's;
+ * NULL it isn't. */
+struct scope_details *scope_details_here(const struct thread *thread,
+					 uint64_t owner);
+
 /* False: the owner has none open. */
 bool scope_pop(struct thread *thread, uint64_t owner);
 

@@ -385,6 +385,23 @@ void xla_traceme_poll(struct session *session)
 		take(session, &events);
 }
 
+/* The writer would come by some tenths of a second later, when a window of a
+ * few steps is over; while it is at it, it sees itself that one is open. */
+void xla_traceme_follow(bool open)
+{
+	struct session *session = load_relaxed(&session_here);
+
+	/* ACQUIRE pairs with RELEASE in xla_traceme_arrange(), and that of the
+	 * exchange with let_go(). */
+	if (!open || !session || load_acquire(&xla.state) != XLA_READY ||
+	    has_ranges(session) ||
+	    atomic_exchange_explicit(&xla.is_held, true, memory_order_acquire))
+		return;
+	if (!xla.is_on && load_relaxed(&xla.state) == XLA_READY)
+		xla.is_on = xla_recorder_start(&xla.recorder);
+	let_go();
+}
+
 /* Nobody would empty it there, until the child is recorded itself. */
 void xla_traceme_forget(void)
 {

@@ -20,6 +20,9 @@ void xla_traceme_arrange(struct session *session);
 /* Writer, each pass. */
 void xla_traceme_poll(struct session *session);
 
+/* A window opens or closes, on whichever thread does it. */
+void xla_traceme_follow(bool open);
+
 /* In a forked child. */
 void xla_traceme_forget(void);
 

@@ -257,7 +257,7 @@ static void say(char *text)
 static const char *is_judged_for(enum window_worth worth)
 {
 	return worth == WORTH_STEPS   ? "the newest with the most steps"
-	       : worth == WORTH_ASKED ? "the one that was begun by hand"
+	       : worth == WORTH_ASKED ? "the fullest that was begun by hand"
 				      : "the newest with anything in it";
 }
 

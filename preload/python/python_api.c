@@ -188,3 +188,26 @@ bool python_api_prove(void)
 		api->give(builtins);
 	return is_right;
 }
+
+void *python_frame_code(void *frame)
+{
+	void *code;
+
+	if (!python_api.frame_code)
+		return python_word(frame, PYTHON_FRAME_CODE);
+	code = python_api.frame_code(frame);
+	python_api.give(code);
+	return code;
+}
+
+void *python_frame_back(void *frame)
+{
+	void *back;
+
+	if (!python_api.frame_back)
+		return python_word(frame, PYTHON_FRAME_BACK);
+	back = python_api.frame_back(frame);
+	if (back)
+		python_api.give(back);
+	return back;
+}

@@ -159,6 +159,11 @@ bool python_api_prove(void);
  * after that; it is not asked before the thread has had the time for it. */
 void python_api_forked(void);
 
+/* Under the GIL, of a frame, which keeps both: its code, and who called; NULL
+ * nobody. */
+void *python_frame_code(void *frame);
+void *python_frame_back(void *frame);
+
 /* Has the main thread call a function between two instructions of Python; from
  * any thread.  False: it won't. */
 bool python_api_ask(int (*function)(void *));

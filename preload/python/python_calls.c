@@ -61,7 +61,7 @@ void python_calls_thread_entered(struct thread *thread)
 }
 
 void python_call_begins(struct python_stack *stack, uint32_t code,
-			uint32_t name, bool is_import)
+			uint32_t name, bool is_import, const void *frame)
 {
 	const uint32_t depth = load_relaxed(&stack->depth);
 
@@ -77,6 +77,7 @@ void python_call_begins(struct python_stack *stack, uint32_t code,
 		.code = code,
 		.number = (uint32_t)load_relaxed(&calls),
 		.is_import = is_import,
+		.frame = (uintptr_t)frame,
 	};
 	stack->imports += is_import;
 	/* RELEASE pairs with ACQUIRE in draw.c: the call. */
@@ -157,6 +158,19 @@ void python_call_ends(struct thread *thread, struct python_stack *stack,
 	/* One that began before we looked isn't there. */
 	if (at)
 		end_down_to(thread, stack, at - 1, 0);
+}
+
+bool python_calls_keep(struct thread *thread, struct python_stack *stack,
+		       const void *frame)
+{
+	const uint32_t depth = load_relaxed(&stack->depth);
+	uint32_t at = frame ? depth : 0;
+
+	while (at && stack->call[at - 1].frame != (uintptr_t)frame)
+		at--;
+	if (at < depth)
+		end_down_to(thread, stack, at, EVENT_UNFINISHED);
+	return at || !frame;
 }
 
 void python_calls_end(struct thread *thread)

@@ -26,15 +26,21 @@ python_calls_here(struct thread *thread, uint32_t window, bool *is_new)
 	return likely(!*is_new) ? stack : python_calls_prepare(thread, window);
 }
 
-/* A call of `code`, drawn as `name`.  What an import calls is drawn if it takes
- * as long as python_calls_start() was told. */
+/* A call of `code`, drawn as `name`, in `frame` of the interpreter's, or made
+ * by it.  What an import calls is drawn if it takes as long as
+ * python_calls_start() was told. */
 void python_call_begins(struct python_stack *stack, uint32_t code,
-			uint32_t name, bool is_import);
+			uint32_t name, bool is_import, const void *frame);
 void python_calls_start(uint64_t least_ticks);
 
 /* The innermost call of `code` ends, and what was called inside. */
 void python_call_ends(struct thread *thread, struct python_stack *stack,
 		      uint32_t code);
+
+/* What the thread does is called in `frame`, NULL by nobody: all calls that it
+ * made last end.  False: it isn't among them, so all have ended. */
+bool python_calls_keep(struct thread *thread, struct python_stack *stack,
+		       const void *frame);
 
 /* The thread's record was another's. */
 void python_calls_thread_entered(struct thread *thread);

@@ -18,6 +18,7 @@
 #include "preload/python/python_bound.h"
 #include "preload/python/python_calls.h"
 #include "preload/python/python_errors.h"
+#include "preload/python/python_greenlets.h"
 #include "preload/python/python_monitor.h"
 #include "preload/python/python_names.h"
 #include "preload/python/python_profile.h"
@@ -68,30 +69,6 @@ bool python_tells(void)
 
 /* --- what the interpreter tells ------------------------------------------- */
 
-static void *code_of(void *frame)
-{
-	void *code;
-
-	if (!python_api.frame_code)
-		return python_word(frame, PYTHON_FRAME_CODE);
-	/* The frame keeps it. */
-	code = python_api.frame_code(frame);
-	python_api.give(code);
-	return code;
-}
-
-static void *back_of(void *frame)
-{
-	void *back;
-
-	if (!python_api.frame_back)
-		return python_word(frame, PYTHON_FRAME_BACK);
-	back = python_api.frame_back(frame);
-	if (back)
-		python_api.give(back);
-	return back;
-}
-
 static void follow_garbage(bool on);
 
 static void begin_code(struct python_stack *stack, void *code, void *frame)
@@ -100,8 +77,12 @@ static void begin_code(struct python_stack *stack, void *code, void *frame)
 	uint32_t shown = 0;
 
 	if (unlikely(name.is_import)) {
-		shown = python_name_of_import(frame ? frame
-						    : python_api.frame_now());
+		bool is_greenlets = false;
+
+		shown = python_name_of_import(
+			frame ? frame : python_api.frame_now(), &is_greenlets);
+		if (is_greenlets)
+			store_relaxed(&python_has_greenlets, true);
 		/* Before 3.7 a window may be open before there are modules. */
 		if (!load_relaxed(&hook.collects) &&
 		    load_relaxed(&hook.is_wanted))
@@ -110,7 +91,7 @@ static void begin_code(struct python_stack *stack, void *code, void *frame)
 	/* Another thread had the GIL meanwhile. */
 	if (likely(!is_over()))
 		python_call_begins(stack, name.id, shown ? shown : name.id,
-				   name.is_import);
+				   name.is_import, frame);
 }
 
 /* What the thread is in when the first thing is heard of it.  A name may need
@@ -121,15 +102,17 @@ static void walk(struct python_stack *stack)
 	void *frame = python_api.frame_now();
 	uint32_t count = 0;
 
-	for (; frame && count < WALK_MAX; frame = back_of(frame))
+	for (; frame && count < WALK_MAX; frame = python_frame_back(frame))
 		frames[count++] = frame;
 	while (count--)
-		begin_code(stack, code_of(frames[count]), frames[count]);
+		begin_code(stack, python_frame_code(frames[count]),
+			   frames[count]);
 }
 
 /* This thread's stack; NULL: nothing is recorded.  *is_new: what it is in, with
  * a call that begins just now, has been put on it. */
-static struct python_stack *stack_here(struct thread **thread, bool *is_new)
+static struct python_stack *stack_here(struct thread **thread, void *caller,
+				       bool *is_new)
 {
 	struct python_stack *stack;
 
@@ -141,6 +124,8 @@ static struct python_stack *stack_here(struct thread **thread, bool *is_new)
 	if (unlikely(!*thread))
 		return NULL;
 	stack = python_calls_here(*thread, load_relaxed(&hook.window), is_new);
+	if (stack && !*is_new)
+		*is_new = python_has_switched(*thread, stack, caller);
 	if (stack && unlikely(*is_new))
 		walk(stack);
 	return stack;
@@ -149,9 +134,10 @@ static struct python_stack *stack_here(struct thread **thread, bool *is_new)
 static void pass_bound(struct thread *thread);
 
 /* The same for a call that begins, if it may cost something. */
-static struct python_stack *stack_for(struct thread **thread, bool *is_new)
+static struct python_stack *stack_for(struct thread **thread, void *caller,
+				      bool *is_new)
 {
-	struct python_stack *stack = stack_here(thread, is_new);
+	struct python_stack *stack = stack_here(thread, caller, is_new);
 
 	if (likely(stack) &&
 	    !python_bound_is_passed(load_relaxed(&session_here),
@@ -167,48 +153,54 @@ void python_hook_begins(void *code, void *frame)
 	const uint64_t begun = python_bound_begin();
 	struct thread *thread;
 	bool is_new = false;
-	struct python_stack *stack = stack_for(&thread, &is_new);
+	struct python_stack *stack;
 
+	frame = python_told_frame(frame);
+	stack = stack_for(&thread, python_caller(frame), &is_new);
 	if (likely(stack && !is_new))
 		begin_code(stack, code, frame);
 	python_bound_end(load_relaxed(&session_here), begun);
 }
 
-void python_hook_ends(void *code)
+void python_hook_ends(void *code, void *frame)
 {
 	const uint64_t begun = python_bound_begin();
 	struct thread *thread;
 	bool is_new = false;
-	struct python_stack *stack = stack_here(&thread, &is_new);
+	struct python_stack *stack =
+		stack_here(&thread, python_told_frame(frame), &is_new);
 
 	if (likely(stack))
 		python_call_ends(thread, stack, python_name_of_code(code).id);
 	python_bound_end(load_relaxed(&session_here), begun);
 }
 
-void python_hook_function_begins(void *function)
+void python_hook_function_begins(void *function, void *frame)
 {
 	const uint64_t begun = python_bound_begin();
 	struct thread *thread;
 	bool is_new = false;
-	struct python_stack *stack = stack_for(&thread, &is_new);
+	struct python_stack *stack;
 
+	frame = python_told_frame(frame);
+	stack = stack_for(&thread, frame, &is_new);
 	if (likely(stack)) {
 		const uint32_t name = python_name_of_function(function).id;
 
 		/* Another thread had the GIL meanwhile. */
 		if (likely(!is_over()))
-			python_call_begins(stack, name, name, false);
+			python_call_begins(stack, name, name, false, frame);
 	}
 	python_bound_end(load_relaxed(&session_here), begun);
 }
 
-void python_hook_function_ends(void *function)
+void python_hook_function_ends(void *function, void *frame)
 {
 	const uint64_t begun = python_bound_begin();
 	struct thread *thread;
 	bool is_new = false;
-	struct python_stack *stack = stack_here(&thread, &is_new);
+	struct python_stack *stack =
+		stack_here(&thread, python_told_frame(frame), &is_new);
 
 	if (likely(stack && !is_new))
 		python_call_ends(thread, stack,
@@ -238,7 +230,8 @@ static void *collected(void *self, void *args)
 {
 	struct thread *thread;
 	bool is_new = false;
-	struct python_stack *stack = stack_here(&thread, &is_new);
+	void *frame = python_told_frame(NULL);
+	struct python_stack *stack = stack_here(&thread, frame, &is_new);
 	void *first = python_api.tuple_at(args, 0);
 	void *info = first ? python_api.tuple_at(args, 1) : NULL;
 	const char *phase = first ? python_api.utf8(first) : NULL;
@@ -254,7 +247,7 @@ static void *collected(void *self, void *args)
 		python_api.give(generation);
 	python_api.error_clear();
 	if (name && phase && !strcmp(phase, "start"))
-		python_call_begins(stack, name, name, false);
+		python_call_begins(stack, name, name, false, frame);
 	else if (name && !is_new)
 		python_call_ends(thread, stack, name);
 	python_api.take((void *)(uintptr_t)python_api.none);
@@ -305,10 +298,11 @@ static bool may_import(void)
 {
 	void *frame = python_api.frame_now();
 
-	if (frame && python_name_is_of_imports(code_of(frame), NULL))
+	if (frame && python_name_is_of_imports(python_frame_code(frame), NULL))
 		return false;
-	for (; frame; frame = back_of(frame))
-		if (python_name_is_of_imports(code_of(frame), "acquire"))
+	for (; frame; frame = python_frame_back(frame))
+		if (python_name_is_of_imports(python_frame_code(frame),
+					      "acquire"))
 			return false;
 	return true;
 }
@@ -468,6 +462,7 @@ static int set(void *unused)
 		return 0;
 	if (!import_collector())
 		return -1;
+	python_greenlets_look();
 	if (load_relaxed(&hook.is_set)) {
 		follow_garbage(true);
 		return 0;

@@ -41,7 +41,7 @@ static void *ends(void *self, void *const *args, long count)
 {
 	(void)self;
 	(void)count;
-	python_hook_ends(args[0]);
+	python_hook_ends(args[0], NULL);
 	return none();
 }
 
@@ -50,7 +50,7 @@ static void *function_begins(void *self, void *const *args, long count)
 {
 	(void)self;
 	if (count > 2 && python_is_function(args[2]))
-		python_hook_function_begins(args[2]);
+		python_hook_function_begins(args[2], NULL);
 	return none();
 }
 
@@ -58,7 +58,7 @@ static void *function_ends(void *self, void *const *args, long count)
 {
 	(void)self;
 	if (count > 2 && python_is_function(args[2]))
-		python_hook_function_ends(args[2]);
+		python_hook_function_ends(args[2], NULL);
 	return none();
 }
 

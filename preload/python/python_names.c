@@ -13,6 +13,7 @@
 #include "collector/system/base.h"
 #include "collector/system/log.h"
 #include "preload/python/python_api.h"
+#include "preload/python/python_greenlets.h"
 #include <string.h>
 
 #define KNOWN	     8192u
@@ -253,7 +254,7 @@ struct python_name python_name_of_function(void *function)
 		       : learn_function(function, method, place);
 }
 
-uint32_t python_name_of_import(void *frame)
+uint32_t python_name_of_import(void *frame, bool *is_greenlets)
 {
 	void *type, *value, *trace;
 	void *locals, *name = NULL;
@@ -269,6 +270,7 @@ uint32_t python_name_of_import(void *frame)
 	if (text) {
 		log_format(line, sizeof(line), "import %s", text);
 		id = intern(line);
+		*is_greenlets = !strcmp(text, PYTHON_GREENLETS);
 	}
 	if (name)
 		python_api.give(name);

@@ -31,8 +31,9 @@ bool python_name_is_of_imports(void *code, const char *function);
 /* True of what is written in C and has a name of its own. */
 bool python_is_function(const void *callable);
 
-/* "import NAME", of the frame of the function that imports; 0 unknown. */
-uint32_t python_name_of_import(void *frame);
+/* "import NAME", of the frame of the function that imports; 0 unknown.
+ * *is_greenlets is set if it is that of python_greenlets.h. */
+uint32_t python_name_of_import(void *frame, bool *is_greenlets);
 
 /* A text's id, with a number behind it. */
 uint32_t python_name_text(const char *text, long number);

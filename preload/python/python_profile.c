@@ -41,13 +41,13 @@ static int told(void *object, void *frame, int what, void *arg)
 		if (what == PYTHON_CALL)
 			python_hook_begins(code, frame);
 		else
-			python_hook_ends(code);
+			python_hook_ends(code, frame);
 		if (python_api.frame_code)
 			python_api.give(code);
 		break;
-	case PYTHON_C_CALL: python_hook_function_begins(arg); break;
+	case PYTHON_C_CALL: python_hook_function_begins(arg, frame); break;
 	case PYTHON_C_EXCEPTION:
-	case PYTHON_C_RETURN: python_hook_function_ends(arg); break;
+	case PYTHON_C_RETURN: python_hook_function_ends(arg, frame); break;
 	default: break;
 	}
 	/* A thread began meanwhile: new ones come first.  To look costs as much

@@ -12,11 +12,11 @@ void python_profile_turn(bool on);
 
 /* Python's own calls, by their code; `frame` NULL: the thread's present one. */
 void python_hook_begins(void *code, void *frame);
-void python_hook_ends(void *code);
+void python_hook_ends(void *code, void *frame);
 
-/* Calls of functions in C. */
-void python_hook_function_begins(void *function);
-void python_hook_function_ends(void *function);
+/* Calls of functions in C, that `frame` makes. */
+void python_hook_function_begins(void *function, void *frame);
+void python_hook_function_ends(void *function, void *frame);
 
 /* This thread's profile function was replaced by the program. */
 void python_hook_left(void);

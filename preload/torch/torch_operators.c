@@ -196,6 +196,20 @@ static const uint64_t owners[OWNERS] = {[TORCH_PHASE_INSIDE] = SCOPE_USER,
 					[TORCH_PHASE_STEP] = SCOPE_STEP,
 					[TORCH_PHASE_ITS_OWN] = OPEN_OPERATOR};
 
+/* What evaluates a node that runs backward has no number itself; torch.profiler
+ * gives it that of the node. */
+static void number_evaluation(const struct thread *thread,
+			      const struct scope_details *node)
+{
+	struct scope_details *around =
+		scope_details_here(thread, OPEN_OPERATOR);
+
+	if (!around || around->category || around->payload)
+		return;
+	around->payload = node->payload;
+	around->forward = node->forward;
+}
+
 /* User scopes that say nothing of a phase, and steps of optimizers, are not
  * counted as around what does. */
 static void *open_scope(struct thread *thread, const char *name,
@@ -203,12 +217,19 @@ static void *open_scope(struct thread *thread, const char *name,
 {
 	const enum torch_phase_of of = torch_phase_of(details->category, name);
 
-	if (of != TORCH_PHASE_INSIDE && !scope_depth(thread, OPEN_OPERATOR)) {
-		torch_phase_begins(thread, details->category, name,
-				   has_gradient,
+	if (of != TORCH_PHASE_INSIDE && scope_depth(thread, OPEN_OPERATOR)) {
+		if (details->payload && !details->category &&
+		    torch_phase_is_without_gradient())
+			torch_phase_inside(thread,
+					   scope_depth(thread, SCOPE_STEP) > 0);
+	} else if (of != TORCH_PHASE_INSIDE) {
+		torch_phase_begins(thread, details, name, has_gradient,
 				   scope_depth(thread, SCOPE_STEP) > 0);
 		details->line = line_of_call();
 	}
+	if (details->category == TORCH_SCOPE_BACKWARD && details->payload &&
+	    details->forward)
+		number_evaluation(thread, details);
 	scope_push(thread, owners[of], true, scope_intern(name), details);
 	if (details->category == TORCH_SCOPE_USER)
 		torch_loader_scope(thread, name);
@@ -635,6 +656,7 @@ void torch_forget(void)
 	torch_compile_forget();
 	torch_loader_forget();
 	torch_rank_forget();
+	torch_phase_forget();
 	torch_observer_forget();
 	torch.seen = NULL;
 	store_relaxed(&torch.is_ending, false);

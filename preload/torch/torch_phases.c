@@ -12,13 +12,19 @@
  * All are drawn beside the main thread.  A forward that another thread ends, as
  * the one that runs backward for a GPU does, is kept for it.
  *
+ * Where an optimizer steps on another thread before the main one's phases have
+ * begun, that thread's operators tell, until one steps on the main thread.
+ * What runs backward on any other thread that trains is none of its steps'.
+ *
+ * What something is run backward of may lie in an operator that isn't, as all
+ * that torch.compile has made of a function: then that one is forward.
+ *
  * An optimizer's step that is given a closure (Lightning's always is, LBFGS's
  * time and again) runs the model inside: there, what something is run backward
  * of is forward, and what runs without gradients is the optimizer's.
  */
 #include "preload/torch/torch_phases.h"
 
-#include "preload/annotate/scope.h"
 #include "preload/torch/torch_abi.h"
 #include <string.h>
 
@@ -33,15 +39,17 @@ enum phase {
 
 static struct {
 	_Atomic uint32_t is_busy; /* who comes second goes on without */
+	_Atomic uint32_t tid; /* whose operators tell; 0: the main thread's */
 	enum phase phase;
 	uint64_t start_ticks;
 	uint64_t end_ticks;
-	bool is_in_step;  /* of an optimizer, when the phase began */
-	bool is_later;	  /* than the set-up */
-	bool is_zeroed;	  /* no forward since zero_grad() */
+	uint64_t outer_ticks; /* when the last one of OTHER or STEP began */
+	bool is_in_step;      /* of an optimizer, when the phase began */
+	bool is_later;	      /* than the set-up */
+	bool is_zeroed;	      /* no forward since zero_grad() */
 	bool zeroes_late; /* the loop does so between forward and backward */
 	bool has_kept;
-	struct event kept; /* for the main thread */
+	struct event kept; /* for the thread that tells */
 } now;
 
 static bool begins_with(const char *name, const char *start)
@@ -55,6 +63,13 @@ static bool is_main(const struct thread *thread)
 	const struct session *session = load_relaxed(&session_here);
 
 	return session && thread->tid == (uint32_t)session->head->pid;
+}
+
+static bool tells(const struct thread *thread)
+{
+	const uint32_t tid = load_relaxed(&now.tid);
+
+	return tid ? thread->tid == tid : is_main(thread);
 }
 
 static enum phase phase_of(uint32_t scope, const char *name)
@@ -98,7 +113,7 @@ static void give(void)
 
 static void draw(struct thread *thread, const struct event *event)
 {
-	if (!is_main(thread) && !now.has_kept) {
+	if (!tells(thread) && !now.has_kept) {
 		now.kept = *event;
 		now.has_kept = true;
 		return;
@@ -161,12 +176,42 @@ static void learn(enum phase phase, const char *name)
 		now.zeroes_late = now.is_zeroed;
 }
 
-void torch_phase_begins(struct thread *thread, uint32_t scope, const char *name,
+/* An optimizer steps on a thread that doesn't tell: from now on it does.  The
+ * main thread's set-up was in no phase. */
+static void take_over(const struct thread *thread)
+{
+	const bool is_first = !load_relaxed(&now.tid) && !now.is_later;
+
+	if (!is_main(thread) && !is_first)
+		return;
+	store_relaxed(&now.tid, is_main(thread) ? 0 : thread->tid);
+	now.phase = PHASE_NONE;
+	now.has_kept = false;
+}
+
+/* What runs backward for the one that tells trains nothing itself. */
+static bool counts(struct thread *thread, enum phase phase, bool is_forward)
+{
+	if (tells(thread))
+		return true;
+	if (phase == PHASE_STEP || is_forward)
+		thread->trains = 1;
+	if (phase == PHASE_STEP && take()) {
+		take_over(thread);
+		give();
+	}
+	return phase == PHASE_BACKWARD ? !thread->trains : tells(thread);
+}
+
+void torch_phase_begins(struct thread *thread,
+			const struct scope_details *details, const char *name,
 			bool has_gradient, bool in_step)
 {
-	enum phase phase = phase_of(scope, name);
+	enum phase phase = phase_of(details->category, name);
 
-	if ((phase != PHASE_BACKWARD && !is_main(thread)) || !take())
+	if (!counts(thread, phase,
+		    phase == PHASE_FORWARD && details->payload != 0) ||
+	    !take())
 		return;
 	phase = next_phase(phase, has_gradient, in_step);
 	if (!in_step)
@@ -177,13 +222,39 @@ void torch_phase_begins(struct thread *thread, uint32_t scope, const char *name,
 		now.phase = phase;
 		now.is_in_step = in_step;
 		now.start_ticks = now.end_ticks = clock_ticks();
+		now.outer_ticks = now.start_ticks;
+	} else if (phase == PHASE_OTHER || phase == PHASE_STEP) {
+		now.outer_ticks = clock_ticks();
+	}
+	give();
+}
+
+bool torch_phase_is_without_gradient(void)
+{
+	return now.phase == PHASE_OTHER || now.phase == PHASE_STEP;
+}
+
+void torch_phase_inside(struct thread *thread, bool in_step)
+{
+	const enum phase without = in_step ? PHASE_STEP : PHASE_OTHER;
+
+	if (!tells(thread) || !take())
+		return;
+	if (now.phase == without) {
+		record(thread, PHASE_FORWARD);
+		now.phase = PHASE_FORWARD;
+		now.is_in_step = in_step;
+		now.start_ticks = now.end_ticks = now.outer_ticks;
+		now.is_zeroed &= in_step;
 	}
 	give();
 }
 
 void torch_phase_ends(struct thread *thread)
 {
-	if ((now.phase != PHASE_BACKWARD && !is_main(thread)) || !take())
+	const bool is_its = now.phase == PHASE_BACKWARD && !thread->trains;
+
+	if ((!is_its && !tells(thread)) || !take())
 		return;
 	now.end_ticks = clock_ticks();
 	give();
@@ -198,4 +269,12 @@ void torch_phase_finish(struct thread *thread)
 		thread_record(thread, &now.kept);
 	now.has_kept = false;
 	give();
+}
+
+void torch_phase_forget(void)
+{
+	now.phase = PHASE_NONE;
+	now.is_later = now.has_kept = false;
+	store_relaxed(&now.tid, 0);
+	store_relaxed(&now.is_busy, 0);
 }

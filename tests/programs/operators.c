@@ -3,8 +3,8 @@
  * operators.c - a program of PyTorch's kind, on torch_double.c.
  *
  *	operators LIBRARY [steps N | set-up | by-hand | late | closure |
- *			     old-closure | lists | beside | messages N |
- *			     halves | far]
+ *			     old-closure | lists | beside | elsewhere |
+ *			     both | compiled | messages N | halves | far]
  *
  * Where it is recorded it waits for its observer, unless NO_OBSERVER is set,
  * and for the writer, unless NO_TOTALS is.
@@ -41,11 +41,9 @@ static void forward(int64_t sequence)
 
 static void backward(int64_t sequence)
 {
-	const struct torch_operator outer = {.sequence = sequence,
-					     .forward = own_thread()};
 	const struct torch_operator node = {
 		.sequence = sequence, .forward = own_thread(), .scope = 1};
-	void *engine = begin("autograd::engine: Addmm", &outer);
+	void *engine = begin("autograd::engine: Addmm", &plain);
 
 	end(begin("AddmmBackward0", &node));
 	end(engine);
@@ -87,6 +85,44 @@ static void step_beside(int64_t number)
 	optimizer = begin("Optimizer.step#SGD.step", &user);
 	end(begin("aten::add_", &plain));
 	end(optimizer);
+}
+
+/* What was made of a function has no number itself; what lies in it has. */
+static void step_compiled(int64_t number)
+{
+	const struct torch_operator one = {.sequence = number, .inputs = 2};
+	void *outer;
+
+	end(begin("aten::randn", &plain));
+	outer = begin("Torch-Compiled Region: 0/0", &plain);
+	end(begin("aten::empty", &plain));
+	end(begin("CompiledFunction", &one));
+	end(outer);
+	backward(number);
+}
+
+/* A training on another thread than the main one, and what ran before it. */
+static void *train_elsewhere(void *unused)
+{
+	for (int i = 0; i < 3; i++) {
+		void *optimizer = begin("Optimizer.zero_grad#SGD", &user);
+
+		end(optimizer);
+		forward(10 + i);
+		backward(10 + i);
+		optimizer = begin("Optimizer.step#SGD.step", &user);
+		end(begin("aten::add_", &plain));
+		end(optimizer);
+	}
+	return unused;
+}
+
+static void elsewhere(void)
+{
+	pthread_t thread;
+
+	if (!pthread_create(&thread, NULL, train_elsewhere, NULL))
+		pthread_join(thread, NULL);
 }
 
 /* An optimizer of the program's own. */
@@ -233,6 +269,26 @@ static void ignore(const struct traceprof_total *total, void *arg)
 	(void)arg;
 }
 
+/* False: it is another word. */
+static bool by_thread(const char *what)
+{
+	const bool is_both = !strcmp(what, "both");
+
+	for (int i = 0; i < 3 && !strcmp(what, "compiled"); i++)
+		step_compiled(i);
+	if (!is_both && strcmp(what, "elsewhere") != 0)
+		return !strcmp(what, "compiled");
+	end(begin("aten::uniform_", &plain));
+	if (is_both)
+		step_beside(1);
+	elsewhere();
+	if (is_both)
+		step_beside(2);
+	else
+		end(begin("aten::mul", &plain));
+	return true;
+}
+
 int main(int argc, char **argv)
 {
 	if (argc < 2 || !load(argv[1]))
@@ -260,6 +316,8 @@ int main(int argc, char **argv)
 	} else if (argc > 2 && !strcmp(argv[2], "beside")) {
 		for (int i = 0; i < 3; i++)
 			step_beside(i);
+	} else if (argc > 2 && by_thread(argv[2])) {
+		;
 	} else if (argc > 2 && !strcmp(argv[2], "late")) {
 		for (int i = 0; i < 3; i++)
 			step_late(i);

@@ -175,10 +175,10 @@ def test_a_window_by_hand_is_judged():
     run = traced("manual", env=VERDICT)
     second, = [trace.path for trace in run.traces if trace.meta["step"].get("name") == "second"]
     said = verdict_of(run)
-    expect_equal(said[0], f"traceprof: the one that was begun by hand is {second}:")
+    expect_equal(said[0], f"traceprof: the fullest that was begun by hand is {second}:")
     done = harness.command("record", f"--dir={folder()}/out", "--", program("manual"),
                            env=VERDICT)
-    expect(re.search(r"the one that was begun by hand is \S+:\nVerdict: ", done.stderr),
+    expect(re.search(r"the fullest that was begun by hand is \S+:\nVerdict: ", done.stderr),
            done.stderr)
 
 

@@ -57,6 +57,17 @@ def loop():
             call(b"train_epoch")
             if at % 5 == 4:
                 call(b"score")
+        elif how == "split":
+            for name in (b"split", b"unstack", b"normal", b"getitem", b"train_step"):
+                call(name)
+        elif how == "own":
+            if here:
+                ctypes.CDLL(None).traceprof_step_()
+            call(b"f")
+            # Between windows it is switched off some time after them.
+            if at in (2, 6):
+                wait_for(lambda: not xla.is_on())
+                print("between", xla.is_on())
         elif how == "numbered":
             xla.annotate(b"train#_r=1,step_num=%d#" % at, b"PjitFunction(f)", 50)
         elif how == "around":
@@ -71,6 +82,9 @@ def loop():
 
 
 call(b"stage")
+if how == "split":
+    for name in (b"split", b"unstack", b"normal", b"multiply", b"normal", b"multiply"):
+        call(name)
 if how == "thread":
     thread = threading.Thread(target=loop)
     thread.start()
@@ -123,6 +137,11 @@ def test_a_function_that_is_called_like_a_step():
     expect_equal({one["tid"] for one in main}, {210000000 + main[0]["pid"]}, "lane")
     expect_equal({one["tid"] for one in trace.slices("ProfilerStep#*")},
                  {180000000 + main[0]["pid"]}, "the main thread's")
+
+
+def test_another_function_that_is_called_once_more():
+    """A key is split for the weights, and then in each step."""
+    expect_steps("split", 40, 'JAX function "train_step"')
 
 
 def test_the_first_process_of_a_container():
@@ -194,6 +213,14 @@ def test_nothing_is_recorded_after_the_last_window():
     run = recorded("train_step", 100, "later", **WINDOWS)
     expect_equal([trace.steps() for trace in run.traces], [[3, 4], [8, 9]], run.stderr)
     expect("off False" in run.stdout, run.stdout)
+
+
+def test_steps_of_the_programs_own_leave_xla_alone_between_windows():
+    run = recorded("own", 10, **WINDOWS)
+    expect_equal([trace.steps() for trace in run.traces], [[3, 4], [8, 9]], run.stderr)
+    expect("between False" in run.stdout, run.stdout)
+    for trace in run.traces:
+        expect_equal(len(trace.slices("PjitFunction(f)")), 4, "calls, twice each")
 
 
 def test_a_run_that_is_killed():

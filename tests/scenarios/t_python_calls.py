@@ -71,9 +71,9 @@ main()
 
 
 @functools.lru_cache(maxsize=None)
-def pythons():
-    """{version: path}"""
-    found = {}
+def every():
+    """[(version, path)]"""
+    found = []
     for path in [sys.executable, "/usr/bin/python3", *sorted(glob.glob(
             os.path.expanduser("~/.pyenv/versions/3.*/bin/python3")))]:
         if not os.path.exists(path):
@@ -82,8 +82,14 @@ def pythons():
                                "sys.version_info[:2])"], stdout=subprocess.PIPE,
                               stderr=subprocess.DEVNULL, encoding="utf-8")
         if done.stdout.strip() in KNOWN:
-            found.setdefault(done.stdout.strip(), os.path.realpath(path))
+            found.append((done.stdout.strip(), os.path.realpath(path)))
     return found
+
+
+def pythons():
+    """{version: path}, this machine's first."""
+    versions = dict.fromkeys(version for version, _ in every())
+    return versions | dict(reversed(every()))
 
 
 def some():

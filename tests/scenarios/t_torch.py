@@ -62,6 +62,10 @@ def test_sequence_numbers_and_arrows():
     trace = recorded().trace
     for name in ("aten::linear", "aten::addmm", "AddmmBackward0"):
         expect_equal(one(trace, name)["args"].get("Sequence number"), 0, name)
+    # PyTorch tells none of this one, but torch.profiler gives it its node's.
+    node, evaluation = one(trace, "AddmmBackward0"), one(trace, "autograd::engine: Addmm")
+    for name in ("Sequence number", "Fwd thread id"):
+        expect_equal(evaluation["args"].get(name), node["args"][name], name)
     expect("Sequence number" not in one(trace, "aten::copy_")["args"], "has none")
     expect(one(trace, "AddmmBackward0")["args"]["Fwd thread id"] > 0, "thread")
     ends = [event for event in trace.events if event.get("cat") == "fwdbwd"]

@@ -29,6 +29,36 @@ def test_all_phases_lie_beside_the_main_thread():
     expect_equal(len({one["tid"] for one in phases}), 1, phases)
 
 
+def test_a_compiled_function_is_forward():
+    """Though nothing is run backward of it, but of what lies in it."""
+    trace = same(program(), library(), "compiled").trace
+    phases = trace.slices("phase: *", cat="user_annotation")
+    expect_equal([one["name"].removeprefix("phase: ") for one in phases],
+                 ["forward", "backward"] + ["other", "forward", "backward"] * 2, "phases")
+    regions = trace.slices("Torch-Compiled Region: 0/0", cat="cpu_op")
+    made = trace.slices("aten::randn", cat="cpu_op")
+    for region, forward, before in zip(regions, phases[0:1] + phases[3::3], made):
+        expect(forward["ts"] <= region["ts"] and region["ts"] + region["dur"]
+               <= forward["ts"] + forward["dur"] + 0.001, region, forward)
+        expect(before["ts"] + before["dur"] <= forward["ts"] + 0.001, before, forward)
+
+
+def test_a_training_on_another_thread():
+    """What it runs backward was all that there was."""
+    trace = same(program(), library(), "elsewhere").trace
+    phases = trace.slices("phase: *", cat="user_annotation")
+    expect_equal([one["name"].removeprefix("phase: ") for one in phases],
+                 ["optimizer", "forward", "backward"] * 3 + ["optimizer"], "phases")
+    expect_equal(len({one["tid"] for one in phases[:-1]}), 1, phases)
+
+
+def test_another_thread_that_trains_is_no_part_of_a_step():
+    trace = same(program(), library(), "both").trace
+    expect_equal([one["name"].removeprefix("phase: ")
+                  for one in trace.slices("phase: *", cat="user_annotation")],
+                 ["forward", "backward", "optimizer"] * 2, "phases")
+
+
 def test_what_sets_the_program_up_is_no_phase():
     """Else the first step would begin with it."""
     trace = same(program(), library(), "set-up").trace

@@ -315,7 +315,7 @@ bool fresh_files_fullest(const struct fresh_files *files, pid_t pid,
 		fullest = worth;
 		if (looked)
 			*what = worth.is_asked
-					? "the one that was begun by hand"
+					? "the fullest that was begun by hand"
 				: worth.steps
 					? "the newest with the most steps"
 					: "the newest with anything in it";

@@ -320,8 +320,11 @@ int step_jitted_judge(const struct session *session,
 			       : rc;
 	turns = nest->level[nest->step].turns /
 		step_level_every(&nest->level[nest->step]);
-	if (turns + 1 >= site->hits && turns <= site->hits + 1)
+	if (turns == site->hits)
 		return 0;
+	/* What else it calls was called once before it, or isn't behind it. */
+	if (turns + 1 == site->hits || turns == site->hits + 1)
+		return take(marks, site, nest);
 	/* It is called several times in each turn of what was found. */
 	if (turns < site->hits && site->likeness != LIKE_TRAINING)
 		return -ENOENT;

@@ -182,7 +182,7 @@ static void test_which_of_its_files_is_judged(void **state)
 	window(28, "\"drawn\":0,\"name\":\"one\"", 4);
 	window(29, "\"drawn\":3},\"name\":{", 8);
 	window(30, "\"drawn\":0,\"name\":\"two\"", 0);
-	is_fullest(28, "the one that was begun by hand");
+	is_fullest(28, "the fullest that was begun by hand");
 }
 
 #define FILES_TEST(name) cmocka_unit_test_setup_teardown(name, begin, end)
