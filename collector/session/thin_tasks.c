@@ -30,10 +30,20 @@ COLD bool thin_holds_slice(const struct thread *thread,
 	return false;
 }
 
+/* Marks are told of when there are some, or at the next one: later than all of
+ * them, and nobody knows when. */
+static bool are_marks(const struct event *event)
+{
+	return event->kind == EVENT_OMP_THINNED &&
+	       !(event->flags & EVENT_IN_SUMS);
+}
+
 /* The end of the last slice.  One that lies in a chunk before ended before the
- * first event of this one did; without any nobody knows. */
+ * first event of this one did, or before the first mark behind such ones;
+ * without any nobody knows. */
 static uint64_t last_end(const struct thread *thread)
 {
+	const struct event *marks = &thread->thin.marks;
 	const struct event *end, *first = slots(thread, &end);
 	const struct event *last = end;
 
@@ -42,7 +52,11 @@ static uint64_t last_end(const struct thread *thread)
 	while (last-- > first)
 		if (event_is_on_lane(last->kind))
 			return last->end_ticks;
-	return first->end_ticks;
+	if (!are_marks(first))
+		return first->end_ticks;
+	if (++first < end)
+		return are_marks(first) ? first->start_ticks : first->end_ticks;
+	return marks->name ? marks->start_ticks : UINT64_MAX;
 }
 
 /* One slice of that length, of a payload that the caller fills in; how much of

@@ -357,6 +357,17 @@ def check_files(run):
                done.stdout[-4000:], done.stderr[-2000:])
 
 
+def expect_thinned(trace, least):
+    """More calls than that are not drawn.  Where the program hardly had a processor
+    the bound's share of the time has room for all."""
+    events, had = trace.meta["events"], trace.meta.get("scheduled")
+    waited = had["waited_ns"] / had["lived_ns"] if had else 0
+    if events.get("thinned", 0) <= least and waited > 0.8:
+        raise Skip(f"no processor was free for {waited:.0%} of the run, so that little "
+                   "was thinned")
+    expect(events.get("thinned", 0) > least, "thinned", events)
+
+
 def same(*command, env=None, timeout=HANGS, **more):
     """Runs with and without the library, which must make no difference."""
     without = plain(*command, env={key: value for key, value in (env or {}).items()

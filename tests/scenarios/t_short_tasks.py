@@ -11,7 +11,7 @@ import os
 import signal
 
 import harness
-from harness import command, expect, expect_equal, same, traced
+from harness import command, expect, expect_equal, expect_thinned, same, traced
 from t_ompt import build
 from t_verdict import made, rules, slice_, step_
 
@@ -68,7 +68,7 @@ def every_task_is_counted(program, pattern, count=COUNT, is_thinned=True):
         expect(ran <= creations(trace) <= most, f"{pattern}: {creations(trace)} creations")
         sums_fit_slices(trace)
         if is_thinned:
-            expect(trace.meta["events"]["thinned"] > count / 2, trace.meta["events"])
+            expect_thinned(trace, count / 2)
             expect(any("MAX_OVERHEAD" in note for note in trace.meta["notes"]), "note")
 
 
@@ -159,7 +159,7 @@ def test_tasks_are_work():
 def test_tasks_that_are_not_drawn_are_work():
     for program in ("short_tasks", clang()):
         trace = tasks_are_work(program, THIN)
-        expect(trace.meta["events"]["thinned"] > COUNT, "thinned")
+        expect_thinned(trace, COUNT)
 
 
 def test_rows_of_tasks_take_as_long_as_those():
@@ -235,7 +235,7 @@ def test_tasks_of_windows():
             "TRACEPROF_ACTIVE": "3", "TRACEPROF_REPEAT": "2"})
         expect_equal(len(run.traces), 2, "files")
         lost = unfollowed(run.traces[-1])
-        expect(run.traces[-1].meta["events"]["thinned"] > 12000, "thinned")
+        expect_thinned(run.traces[-1], 12000)
         for trace in run.traces:
             expect_equal(creations(trace), 3 * 4000, "creations")
             expect(3 * 4000 - lost <= tasks(trace) <= 3 * 4000, tasks(trace), lost)
@@ -257,7 +257,7 @@ def test_a_killed_run_adds_up():
             command("recover", run.folder)
             events = run.trace.meta["events"]
             kinds = run.trace.meta["written_by_kind"]
-            expect(events["thinned"] > COUNT, events)
+            expect_thinned(run.trace, COUNT)
             calls = (events["thinned"] + kinds["omp_explicit"] + kinds["omp_create"]
                      + events["unrecorded_calls"])
             expect_equal(calls, 2 * COUNT, "tasks and creations")

@@ -12,7 +12,7 @@ import signal
 import subprocess
 
 import harness
-from harness import command, expect, expect_equal, same
+from harness import command, expect, expect_equal, expect_thinned, same
 
 TURNS, LAYERS = 3000, 8
 THIN = {"TRACEPROF_MAX_OVERHEAD": "1"}
@@ -30,7 +30,7 @@ def rows(trace):
 def each_call_is_in_the_sums(**env):
     run, trace = thinned(**env)
     events = trace.meta["events"]
-    expect(events["thinned"] > TURNS, "thinned", events)
+    expect_thinned(trace, TURNS)
     for layer in rows(trace).values():
         drawn = [one for one in trace.slices(omp="parallel")
                  if one["name"] == layer["name"]]
@@ -77,7 +77,7 @@ def test_sums_of_windows():
 
 def test_the_step_is_found_nevertheless():
     run, trace = thinned()
-    expect(trace.meta["events"]["thinned"] > TURNS, "thinned")
+    expect_thinned(trace, TURNS)
     # What is written after the program's end is told by the file alone.
     expect(any('step = omp region "begin_turn"' in line
                for line in run.own_lines + trace.meta["notes"]), run.stderr)
@@ -86,7 +86,7 @@ def test_the_step_is_found_nevertheless():
 
 def test_steps_marked_by_hand_are_all_there():
     _, trace = thinned(TRACEPROF_STEP="omp:begin_turn")
-    expect(trace.meta["events"]["thinned"] > TURNS, "thinned")
+    expect_thinned(trace, TURNS)
     expect_equal(trace.steps(), list(range(TURNS)), "steps")
 
 
@@ -144,7 +144,7 @@ def a_killed_run_adds_up(**env):
     expect_equal(run.status, -signal.SIGKILL, "status")
     command("recover", run.folder)
     events = run.trace.meta["events"]
-    expect(events["thinned"] > TURNS, events)
+    expect_thinned(run.trace, TURNS)
     expect_equal(events["thinned"] + run.trace.meta["written_by_kind"]["omp_region"],
                  TURNS * (LAYERS + 1), "regions")
     expect(command("check", run.trace.path).status == 0, "check")

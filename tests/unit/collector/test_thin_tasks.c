@@ -134,6 +134,29 @@ static void without_a_slice_before_it_there_is_none(void **state)
 	assert_int_equal(thread->thin.frame.bare, 400);
 }
 
+/* A slice is the last in its chunk, and the first in the next one are marks of
+ * calls from before it. */
+static void marks_from_before_a_slice_are_not_behind_it(void **state)
+{
+	struct thin_site *site = thin_site(thread, EVENT_OMP_CREATE, 3, 0, 0);
+	const uint64_t late = 2 * EVENT_MARK_AFTER_MAX;
+	unsigned int slices = 1;
+
+	(void)state;
+	assert_true(thin_mark(thread, site, 1100, 1100));
+	commit(EVENT_OMP_WAIT, 1200, 1300);
+	while (thread->ring.stop - thread->ring.next >
+	       (int64_t)sizeof(struct event)) {
+		commit(EVENT_OMP_WAIT, 1200, 1300);
+		slices++;
+	}
+	commit(EVENT_OMP_EXPLICIT, 1400, late);
+	tasks(4, late + 100);
+	assert_true(thin_mark(thread, site, late + 900, late + 900));
+	thin_show(thread, 0, late + 1500);
+	expect_slice(slices + 1, EVENT_OMP_TASKS, late + 900, late + 1300);
+}
+
 static void a_long_one_is_drawn(void **state)
 {
 	(void)state;
@@ -241,6 +264,7 @@ int main(void)
 		ROW(short_ones_in_a_row_are_one_slice),
 		ROW(a_row_begins_behind_what_is_there),
 		ROW(without_a_slice_before_it_there_is_none),
+		ROW(marks_from_before_a_slice_are_not_behind_it),
 		ROW(a_long_one_is_drawn),
 		ROW(a_task_around_one_that_is_drawn),
 		ROW(blocks_are_no_slices),
