@@ -152,6 +152,8 @@ bool proc_stat(int pid, struct proc_stat *stat)
 			stat->used += parse_number(at + 1);
 		if (at && field == 3)
 			stat->state = at[1];
+		else if (at && field == 4)
+			stat->parent = (int)parse_number(at + 1);
 		else if (at && field == 20)
 			stat->threads = (uint32_t)parse_number(at + 1);
 		else if (at && field == 22)

@@ -34,6 +34,7 @@ uint64_t proc_pid_namespace(void);
 /* What /proc/PID/stat says of a process. */
 struct proc_stat {
 	char state; /* 'Z': its first thread has ended */
+	int parent;
 	uint32_t threads;
 	uint64_t started; /* clock ticks since boot */
 	uint64_t used;	  /* clock ticks, its ended children's included */

@@ -8,6 +8,7 @@
 #include "preload/process/process.h"
 
 #include "collector/system/log.h"
+#include "collector/system/proc.h"
 #include "collector/system/valgrind.h"
 #include <dlfcn.h>
 #include <fcntl.h>
@@ -235,9 +236,25 @@ bool process_kind_is_child(void)
 	return environment_has(getppid(), wanted, sizeof(wanted)) > 0;
 }
 
-/* Has the parent the same LD_PRELOAD?  -1: not known.  Of a program that took
+/* Who started this process, past what only waits for one: `timeout 60 ./train`,
+ * `time ./train`. */
+static COLD pid_t starter(void)
+{
+	const pid_t parent = getppid();
+	char path[32], name[16] = "";
+	struct proc_stat stat;
+
+	log_format(path, sizeof(path), "/proc/%d/comm", (int)parent);
+	proc_read(path, name, sizeof(name));
+	return (!strcmp(name, "timeout\n") || !strcmp(name, "time\n")) &&
+			       proc_stat(parent, &stat)
+		       ? stat.parent
+		       : parent;
+}
+
+/* Has who started this the same LD_PRELOAD?  -1: not known.  Of a program that took
  * its own away by now, any counts. */
-static COLD int parent_is_preloaded(void)
+static COLD int starter_is_preloaded(void)
 {
 	static const char any[] = "\0LD_PRELOAD=";
 	const char *value = process_variable(environ, "LD_PRELOAD");
@@ -246,24 +263,25 @@ static COLD int parent_is_preloaded(void)
 
 	if (!value)
 		return environment_has(getpid(), any, sizeof(any) - 1) > 0
-			       ? environment_has(getppid(), any,
+			       ? environment_has(starter(), any,
 						 sizeof(any) - 1)
 			       : -1;
 	log_format(wanted + 1, sizeof(wanted) - 1, "LD_PRELOAD=%s", value);
 	len = strlen(wanted + 1);
 	return len + 2 < sizeof(wanted)
-		       ? environment_has(getppid(), wanted, len + 2)
+		       ? environment_has(starter(), wanted, len + 2)
 		       : -1;
 }
 
 COLD bool process_kind_is_pointed_at(void)
 {
-	return !process.record_pid && !parent_is_preloaded();
+	return !process.record_pid && !starter_is_preloaded();
 }
 
 COLD bool process_kind_is_one_of_many(void)
 {
-	return process.record_pid ? !process.direct : parent_is_preloaded() > 0;
+	return process.record_pid ? !process.direct
+				  : starter_is_preloaded() > 0;
 }
 
 /* --- what was read -------------------------------------------------------- */

@@ -56,12 +56,12 @@ bool process_kind_names_tool(const char *path);
 /* The parent was itself started with TRACEPROF_CHILDREN=none. */
 bool process_kind_is_child(void);
 
-/* Its parent has not the same LD_PRELOAD: somebody wants to see this one.
- * False where that isn't known. */
+/* Who started it, `timeout` aside, has not the same LD_PRELOAD: somebody wants
+ * to see this one.  False where that isn't known. */
 bool process_kind_is_pointed_at(void);
 
-/* Its parent is recorded, too: one of a script's commands, say.  False where
- * that isn't known. */
+/* Who started it, `timeout` aside, is recorded, too: one of a script's commands,
+ * say.  False where that isn't known. */
 bool process_kind_is_one_of_many(void);
 
 /* The value of a variable, NULL if it isn't there.  Not getenv(): a program

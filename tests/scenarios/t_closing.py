@@ -119,6 +119,11 @@ def test_who_waits_for_a_trace_hears_that_there_is_none():
     expect_equal(said(sys.executable, "-c", "pass"), [], "a short one")
     expect_equal(said(shutil.which("sh"), "-c", f"'{sys.executable}' -c '{WORKS}'; true"),
                  [], "a command of a shell")
+    expect_equal(len(said(shutil.which("timeout"), "60", sys.executable, "-c", WORKS)), 1,
+                 "what timeout waits for")
+    expect_equal(said(shutil.which("sh"), "-c",
+                      f"timeout 60 '{sys.executable}' -c '{WORKS}'; true"),
+                 [], "the same of a shell's")
     expect_equal(said(sys.executable, "-c", WORKS, RANK="1"), [], "another rank")
     expect_equal(len(said(sys.executable, "-c", WORKS, RANK="0")), 1, "the first rank")
     expect_equal(said(sys.executable, "-c", WORKS, TRACEPROF_QUIET="1"), [], "quiet")
