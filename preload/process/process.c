@@ -252,8 +252,8 @@ static COLD pid_t starter(void)
 		       : parent;
 }
 
-/* Has who started this the same LD_PRELOAD?  -1: not known.  Of a program that took
- * its own away by now, any counts. */
+/* Has who started this the same LD_PRELOAD?  -1: not known.  Of a program that
+ * took its own away by now, any counts. */
 static COLD int starter_is_preloaded(void)
 {
 	static const char any[] = "\0LD_PRELOAD=";

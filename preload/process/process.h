@@ -60,8 +60,8 @@ bool process_kind_is_child(void);
  * to see this one.  False where that isn't known. */
 bool process_kind_is_pointed_at(void);
 
-/* Who started it, `timeout` aside, is recorded, too: one of a script's commands,
- * say.  False where that isn't known. */
+/* Who started it, `timeout` aside, is recorded, too: one of a script's
+ * commands, say.  False where that isn't known. */
 bool process_kind_is_one_of_many(void);
 
 /* The value of a variable, NULL if it isn't there.  Not getenv(): a program

@@ -5,23 +5,33 @@
  *
  * STUCK_WRITES is how many writes go through first.
  */
+#include "system_call.h"
+
 #include <stdlib.h>
 #include <sys/syscall.h>
-#include <sys/types.h>
 #include <unistd.h>
 
 static int left = -1;
 
-ssize_t pwrite(int fd, const void *bytes, size_t len, off_t at)
+/* In the C library's place. */
+long syscall(long number, ...)
 {
-	const char *text = getenv("STUCK_WRITES");
+	long words[SYSTEM_CALL_WORDS];
+	va_list list;
 
-	if (left < 0)
-		left = text ? atoi(text) : 0;
-	if (left == 0) {
-		for (;;)
-			pause();
+	va_start(list, number);
+	system_call_words(words, list);
+	va_end(list);
+	if (number == SYS_pwrite64) {
+		const char *text = getenv("STUCK_WRITES");
+
+		if (left < 0)
+			left = text ? atoi(text) : 0;
+		if (left == 0) {
+			for (;;)
+				pause();
+		}
+		left--;
 	}
-	left--;
-	return syscall(SYS_pwrite64, fd, bytes, len, at);
+	return system_call_answer(system_call(number, words));
 }
