@@ -292,6 +292,10 @@ static void print_level(const struct steps_reader *reader,
 	const double whole = (double)(reader->last - reader->first);
 	const double span = (double)(marks[level->last].end_ticks -
 				     marks[level->begin].ticks);
+	/* The search may have measured it by another mark of the same turns. */
+	const uint64_t apart = level->every > 1
+				       ? level->ticks
+				       : loop_level_period(level, marks);
 	const int depth = depth_of(&stream->nest, at);
 
 	text_buffer_cut(text, 0);
@@ -302,7 +306,7 @@ static void print_level(const struct steps_reader *reader,
 		stdout, (unsigned int)depth + 7,
 		"%3u  %*s%s%zu x %s, %s, %s of the time, %zu mark%s each\n",
 		number, depth, "", is_step ? "step: " : "", level->turns,
-		text->data, quantity_time((double)level->ticks).text,
+		text->data, quantity_time((double)apart).text,
 		quantity_share(span, whole).text, level->length,
 		level->length == 1 ? "" : "s");
 	if (setting(reader, stream, level, text))
