@@ -10,9 +10,10 @@
  * programs get away with it.
  *
  * So the linker puts these in the place of those names, in the library alone:
- * OWN_CALLS in the Makefile, --wrap.  They do what the C library's do, but are
- * no points at which a thread is cancelled.  clone() and kill() are the hooks'
- * own: fork_hooks.c, exit_hooks.c.
+ * OWN_CALLS in the Makefile, --wrap.  They do what the C library's do, but
+ * getcwd() allocates nothing, and none is a point at which a thread is
+ * cancelled.  clone() and kill() are the hooks' own: fork_hooks.c,
+ * exit_hooks.c.
  */
 #include "collector/system/base.h"
 
@@ -87,8 +88,11 @@ unsigned int __wrap_alarm(unsigned int seconds);
 unsigned int __wrap_alarm(unsigned int seconds)
 {
 	const struct itimerval next = {.it_value.tv_sec = seconds};
+	struct itimerval before = {0};
 
-	return (unsigned int)syscall(SYS_setitimer, ITIMER_REAL, &next, NULL);
+	syscall(SYS_setitimer, ITIMER_REAL, &next, &before);
+	return (unsigned int)before.it_value.tv_sec +
+	       (before.it_value.tv_usec > 0);
 }
 
 /* dup3() has no answer for two that are the same. */

@@ -184,11 +184,13 @@ struct scope_details *scope_details_here(const struct thread *thread,
 					 uint64_t owner)
 {
 	const uint32_t depth = load_relaxed(&thread->depth);
-	const struct open_slice *slice = &thread->open[depth - 1];
+	const struct open_slice *slice;
 
-	if (!depth || depth > OPEN_SLICES_MAX || !is_scope_of(slice, owner) ||
-	    slice->kind != EVENT_SCOPE || !slice->sync ||
-	    slice->sync > DETAILS_MAX)
+	if (!depth || depth > OPEN_SLICES_MAX)
+		return NULL;
+	slice = &thread->open[depth - 1];
+	if (!is_scope_of(slice, owner) || slice->kind != EVENT_SCOPE ||
+	    !slice->sync || slice->sync > DETAILS_MAX)
 		return NULL;
 	return &places[slice->sync - 1].details;
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * system_call.h - for who stands in the place of the C library's syscall(), by
- * which the library makes its own calls.
+ * system_call.h - stands in the place of the C library's syscall(), by which
+ * the library makes its own calls.  Who includes it decides what comes of each.
  */
 #ifndef PROGRAMS_SYSTEM_CALL_H
 #define PROGRAMS_SYSTEM_CALL_H
@@ -10,6 +10,9 @@
 #include <stdarg.h>
 
 #define SYSTEM_CALL_WORDS 6
+
+/* Whoever includes this: what comes of a call; an error as of the kernel. */
+static long answer_call(long number, const long *words);
 
 /* What the kernel answers. */
 #if defined(__x86_64__)
@@ -47,15 +50,17 @@ static inline long system_call(long number, const long *args)
 }
 #endif
 
-static inline void system_call_words(long *words, va_list list)
+long syscall(long number, ...);
+long syscall(long number, ...)
 {
+	long words[SYSTEM_CALL_WORDS], answer;
+	va_list list;
+
+	va_start(list, number);
 	for (int i = 0; i < SYSTEM_CALL_WORDS; i++)
 		words[i] = va_arg(list, long);
-}
-
-/* As the C library gives it. */
-static inline long system_call_answer(long answer)
-{
+	va_end(list);
+	answer = answer_call(number, words);
 	if (answer >= 0 || answer < -4095)
 		return answer;
 	errno = (int)-answer;
