@@ -35,6 +35,7 @@
 #include "preload/process/life.h"
 #include "preload/process/own_stack.h"
 #include "preload/process/process.h"
+#include "preload/torch/torch_library.h"
 #include "preload/torch/torch_operators.h"
 
 /* All heap calls so far were seen. */

@@ -11,9 +11,11 @@
 
 #include "collector/system/base.h"
 #include "collector/system/log.h"
+#include "preload/process/hook.h"
 #include "preload/python/package_version.h"
 #include <dlfcn.h>
 #include <limits.h>
+#include <link.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -21,8 +23,49 @@
 #define SEARCHED     512u
 #define NAME	     "traceprof looks"
 #define SEQUENCE     INT64_C(0x5ca1ab1e0ddba11)
+#define LOOK_NS	     UINT64_C(50000000)
 #define MAJOR	     2
 #define MINOR_MAX    15 /* the newest version that was tried */
+
+/* --- is it there ---------------------------------------------------------- */
+
+/* PyTorch's and XLA's: with one thread neither calls a runtime that begins a
+ * recording. */
+static int is_framework(struct dl_phdr_info *file, size_t bytes, void *unused)
+{
+	static const char names[][24] = {TORCH_LIBRARY_NAME, "/jaxlib/_jax.so",
+					 "/xla_extension.so"};
+	const size_t path = file->dlpi_name ? strlen(file->dlpi_name) : 0;
+
+	(void)bytes;
+	(void)unused;
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+		const size_t len = strlen(names[i]);
+
+		if (path >= len &&
+		    !memcmp(file->dlpi_name + path - len, names[i], len))
+			return 1;
+	}
+	return 0;
+}
+
+bool torch_is_loaded(uint64_t used_ns)
+{
+	static _Atomic uint64_t next_ns;
+	uint64_t next = load_relaxed(&next_ns);
+	struct thread *was;
+	bool is_there;
+
+	if (used_ns < next ||
+	    !atomic_compare_exchange_strong_explicit(
+		    &next_ns, &next, used_ns + LOOK_NS, memory_order_relaxed,
+		    memory_order_relaxed))
+		return false;
+	was = thread_busy();
+	is_there = dl_iterate_phdr(is_framework, NULL) == 1;
+	thread_unbusy(was);
+	return is_there;
+}
 
 /* --- symbols -------------------------------------------------------------- */
 

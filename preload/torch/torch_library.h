@@ -8,6 +8,8 @@
 
 #include "preload/torch/torch_abi.h"
 
+#define TORCH_LIBRARY_NAME "/libtorch_cpu.so" /* the end of its path */
+
 struct torch_library {
 	uint64_t (*add_global)(struct torch_callback callback);
 	uint64_t (*add_local)(struct torch_callback callback);
@@ -48,5 +50,9 @@ const char *torch_library_look(const char *path);
 /* Fills in the functions of the library at `path`, which is loaded, and proves
  * its layout by a record of our own on this thread.  NULL, or why not. */
 const char *torch_library_open(struct torch_library *library, const char *path);
+
+/* Of a process that isn't recorded yet; looks once in some milliseconds of
+ * processor time. */
+bool torch_is_loaded(uint64_t used_ns);
 
 #endif

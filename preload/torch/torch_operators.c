@@ -33,14 +33,13 @@
 #include <string.h>
 #include <sys/prctl.h>
 
-#define LIBRARY_NAME   "/libtorch_cpu.so"
 #define STACK_BYTES    (256u << 10)
 #define SCOPE_USER     3u /* owner of what isn't an operator */
 #define SCOPE_STEP     4u /* owner of an optimizer's step */
 #define OPTIMIZER      "Optimizer.step#"
 #define ASYNC_MAX      256u
 #define END_PART       10u /* of the end's time, for the thread that attaches */
-#define LOOK_NS	       UINT64_C(50000000)
+#define LEAVE_NS       UINT64_C(200000000) /* for those inside */
 #define LINES_A_SECOND 1000u
 
 enum {
@@ -52,14 +51,17 @@ enum {
 	TORCH_GONE, /* what holds callbacks */
 };
 
+#define ENDED "the program ended before they were looked at"
+
 /* What is asked of PyTorch: nothing, the program's own scopes, or all. */
 enum { WANTS_USER = 1, WANTS_ALL };
 
 static struct {
 	_Atomic uint32_t state;
 	_Atomic uint32_t is_wanted;
-	_Atomic bool is_ending; /* torch_finish() was called */
-	_Atomic bool is_told;	/* why operators were left out */
+	_Atomic uint32_t inside; /* threads of ours among its callbacks */
+	_Atomic bool is_ending;	 /* torch_finish() was called */
+	_Atomic bool is_told;	 /* why operators were left out */
 	struct torch_library library;
 	uint64_t handle;	   /* of operators; */
 	uint64_t user;		   /* ... of the program's own scopes */
@@ -386,11 +388,16 @@ static void turn(void)
 {
 	uint32_t wanted;
 
-	do {
+	atomic_fetch_add(&torch.inside, 1);
+	/* The program's end waits for us, or we see that it is there. */
+	while (atomic_load(&torch.state) == TORCH_ALIVE) {
 		wanted = atomic_load(&torch.is_wanted);
 		turn_one(torch.handle, wanted == WANTS_ALL);
 		turn_one(torch.user, wanted);
-	} while (wanted != atomic_load(&torch.is_wanted));
+		if (wanted == atomic_load(&torch.is_wanted))
+			break;
+	}
+	atomic_fetch_sub(&torch.inside, 1);
 }
 
 void torch_follow(bool open)
@@ -401,7 +408,8 @@ void torch_follow(bool open)
 	atomic_store(&torch.is_wanted, wants(open));
 	if (!open)
 		torch_phase_finish(thread_self);
-	/* ACQUIRE pairs with RELEASE in move(). */
+	/* ACQUIRE pairs with RELEASE in move(), and that of the exchange in
+	 * add_callbacks(). */
 	state = load_acquire(&torch.state);
 	if (state == TORCH_OBSERVED)
 		torch_observer_follow(wants(open));
@@ -430,12 +438,44 @@ static void move(uint32_t state)
 
 /* Of the program's handlers at its end, before the one that takes apart what
  * holds PyTorch's callbacks: that was made by our first.  To switch ours off
- * after it would be to write to memory that was freed. */
+ * after it would be to write to memory that was freed.  They may be added just
+ * now. */
 static void leave_library(void)
 {
-	uint32_t alive = TORCH_ALIVE;
+	const uint64_t end = clock_monotonic_ns() + LEAVE_NS;
+	uint32_t begun = TORCH_BEGUN, alive = TORCH_ALIVE;
 
+	atomic_compare_exchange_strong(&torch.state, &begun, TORCH_GONE);
 	atomic_compare_exchange_strong(&torch.state, &alive, TORCH_GONE);
+	while (atomic_load(&torch.inside) && clock_monotonic_ns() < end)
+		syscall(SYS_sched_yield);
+}
+
+/* Why they weren't added; NULL: they were. */
+static const char *add_callbacks(struct torch_callback *callback)
+{
+	uint32_t begun = TORCH_BEGUN;
+	bool is_followed;
+
+	callback->scopes[TORCH_SCOPE_USER] = true;
+	torch.user = torch.library.add_global(*callback);
+	is_followed = !atexit(leave_library);
+	memset(callback->scopes, true, sizeof(callback->scopes));
+	callback->scopes[TORCH_SCOPE_USER] = false;
+	torch.handle = torch.library.add_global(*callback);
+	/* Whatever window opened or closed meanwhile; none has, maybe. */
+	ask_early();
+	/* Or the program ends, and takes them with it. */
+	if (is_followed &&
+	    atomic_compare_exchange_strong(&torch.state, &begun, TORCH_ALIVE)) {
+		turn();
+		return NULL;
+	}
+	if (is_followed)
+		return ENDED;
+	torch.library.remove(torch.user);
+	torch.library.remove(torch.handle);
+	return "its end can't be followed";
 }
 
 static const char *attach(struct session *session)
@@ -454,20 +494,12 @@ static const char *attach(struct session *session)
 		session_note(session, "PyTorch: this version's shapes are "
 				      "unknown here");
 	callback.needs_inputs = torch.has_shapes;
-	callback.scopes[TORCH_SCOPE_USER] = true;
-	torch.user = torch.library.add_global(callback);
-	memset(callback.scopes, true, sizeof(callback.scopes));
-	callback.scopes[TORCH_SCOPE_USER] = false;
-	torch.handle = torch.library.add_global(callback);
-	if (atexit(leave_library)) {
-		torch.library.remove(torch.user);
-		torch.library.remove(torch.handle);
-		return "its end can't be followed";
-	}
-	/* Whatever window opened or closed meanwhile; none has, maybe. */
-	ask_early();
-	move(TORCH_ALIVE);
-	turn();
+	atomic_fetch_add(&torch.inside, 1);
+	why = add_callbacks(&callback);
+	atomic_fetch_sub(&torch.inside, 1);
+	futex_wake(&torch.state);
+	if (why)
+		return why;
 	session_note(session, "PyTorch's operators come from %s", torch.path);
 	return NULL;
 }
@@ -534,7 +566,9 @@ static void *run(void *unused)
 		why = attach(session);
 		loader_leave();
 	}
-	if (why && has_python && itt_is_ours())
+	if (why && load_relaxed(&torch.state) == TORCH_GONE)
+		tell_left_out(session, why);
+	else if (why && has_python && itt_is_ours())
 		fall_back(session, why);
 	else if (why && session)
 		leave_out(session, why);
@@ -543,51 +577,13 @@ static void *run(void *unused)
 	return NULL;
 }
 
-/* PyTorch's and XLA's: with one thread neither calls a runtime that begins a
- * recording. */
-static int is_framework(struct dl_phdr_info *file, size_t bytes, void *unused)
-{
-	static const char names[][24] = {LIBRARY_NAME, "/jaxlib/_jax.so",
-					 "/xla_extension.so"};
-	const size_t path = file->dlpi_name ? strlen(file->dlpi_name) : 0;
-
-	(void)bytes;
-	(void)unused;
-	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
-		const size_t len = strlen(names[i]);
-
-		if (path >= len &&
-		    !memcmp(file->dlpi_name + path - len, names[i], len))
-			return 1;
-	}
-	return 0;
-}
-
-bool torch_is_loaded(uint64_t used_ns)
-{
-	static _Atomic uint64_t next_ns;
-	uint64_t next = load_relaxed(&next_ns);
-	struct thread *was;
-	bool is_there;
-
-	if (used_ns < next ||
-	    !atomic_compare_exchange_strong_explicit(
-		    &next_ns, &next, used_ns + LOOK_NS, memory_order_relaxed,
-		    memory_order_relaxed))
-		return false;
-	was = thread_busy();
-	is_there = dl_iterate_phdr(is_framework, NULL) == 1;
-	thread_unbusy(was);
-	return is_there;
-}
-
 static bool is_torch(const struct module *module)
 {
-	const size_t len = sizeof(LIBRARY_NAME) - 1;
+	const size_t len = sizeof(TORCH_LIBRARY_NAME) - 1;
 
 	return module->path_len >= len &&
-	       !memcmp(module->path + module->path_len - len, LIBRARY_NAME,
-		       len);
+	       !memcmp(module->path + module->path_len - len,
+		       TORCH_LIBRARY_NAME, len);
 }
 
 static void found(const char *path)
@@ -609,9 +605,7 @@ static void settle(void)
 		const uint64_t now = clock_monotonic_ns();
 
 		if (now >= end) {
-			tell_left_out(load_relaxed(&session_here),
-				      "the program ended before they were "
-				      "looked at");
+			tell_left_out(load_relaxed(&session_here), ENDED);
 			return;
 		}
 		futex_wait(&torch.state, TORCH_BEGUN, end - now);
@@ -662,6 +656,7 @@ void torch_forget(void)
 	store_relaxed(&torch.is_ending, false);
 	store_relaxed(&torch.is_told, false);
 	atomic_store(&torch.is_wanted, 0);
+	atomic_store(&torch.inside, 0);
 	atomic_compare_exchange_strong(&torch.state, &begun, TORCH_FAILED);
 }
 

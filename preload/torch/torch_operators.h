@@ -11,10 +11,6 @@
 
 #include "collector/session/thread.h"
 
-/* Of a process that isn't recorded yet; looks once in some milliseconds of
- * processor time. */
-bool torch_is_loaded(uint64_t used_ns);
-
 /* Writer, each pass: has PyTorch's library been loaded? */
 void torch_poll(struct session *session);
 

@@ -614,6 +614,19 @@ def test_an_end_that_takes_longer_than_the_interpreters():
     same(sys.executable, script, library(), slow, env={"TRACEPROF_MALLOC": "all"})
 
 
+def test_who_ends_while_it_is_observed():
+    """What holds callbacks goes in the program's handlers: who adds some is waited for
+    there, and switches nothing afterwards."""
+    script = os.path.join(harness.folder(), "brief.py")
+    with open(script, "w", encoding="utf-8") as file:
+        file.write(MODULES + "wait_for(torch.torch_double_is_half_observed)\n"
+                   "print('done')\n")
+    run = same(sys.executable, script, library(),
+               env={"TRACEPROF_MALLOC": "all", "TORCH_DOUBLE": "slow"})
+    expect("left out: the program ended before" in str(run.trace.meta["notes"]),
+           run.trace.meta["notes"])
+
+
 def test_switched_off():
     run = recorded(TRACEPROF_TORCH="off", NO_OBSERVER="1")
     expect(not run.trace.slices("aten::*"), "operators were recorded")

@@ -17,6 +17,7 @@ struct torch_operator {
 void *torch_double_begin(const char *name, const struct torch_operator *what);
 void torch_double_end(void *record);
 bool torch_double_is_observed(void);
+bool torch_double_is_half_observed(void); /* or is */
 unsigned long torch_double_calls(void);
 
 #endif
