@@ -73,7 +73,12 @@ enum search_state {
 	SEARCH_OVER
 };
 
-enum search_family { SEARCH_REGIONS, SEARCH_RANGES, SEARCH_CALLS };
+enum search_family {
+	SEARCH_REGIONS,
+	SEARCH_RANGES,
+	SEARCH_CALLS,
+	SEARCH_BARRIERS /* of one region; the writer's alone */
+};
 
 /* A level of the nest of loops as a person was shown it
  * (tools/steps_command.c): its sites' names, the marker's last. */
@@ -213,6 +218,15 @@ static inline uint64_t search_region_code(uint64_t id)
 static inline bool search_is_by_caller(const struct step_search *search)
 {
 	return search->family == SEARCH_REGIONS && search->id >> 56;
+}
+
+/* A wait for the team as a site, by the lower half of its call's address; and
+ * the one place by which its loops are known. */
+#define SEARCH_BARRIER_PLACE 1u
+
+static inline uint64_t search_barrier(uint32_t from)
+{
+	return from | UINT64_C(1) << 40;
 }
 
 /* A call that puts work on a GPU as a site: which one it is, or for the launch

@@ -249,6 +249,9 @@ struct event {
 						  stack, 0 none */
 				uint32_t waited; /* WITH_SHARE: ticks from the
 						    share's end to the end */
+				uint32_t from;	 /* OMP_WAIT: for the team: the
+						    call's address, lower half;
+						    0 unknown */
 			};
 		} omp;
 		struct {
@@ -472,6 +475,13 @@ enum gpu_sync {
 static inline bool gpu_sync_has_event(uint32_t sync)
 {
 	return sync == GPU_SYNC_EVENT || sync == GPU_SYNC_STREAM_WAIT;
+}
+
+/* Each member of a team comes to such a wait as often as the others. */
+static inline bool omp_sync_is_of_team(unsigned int sync)
+{
+	return sync == OMP_SYNC_BARRIER || sync == OMP_SYNC_LOOP_END ||
+	       sync == OMP_SYNC_SECTIONS_END;
 }
 
 /* Part of an OpenMP region rather than a call of the program's own. */

@@ -3,6 +3,7 @@
  * gomp_region.c - what master and members do at the ends of a region.
  */
 #include "preload/gomp/gomp_region.h"
+#include "preload/gomp/gomp_thin.h"
 
 #include "collector/steps/steps.h"
 #include "preload/stack/callers.h"
@@ -70,6 +71,20 @@ uint32_t gomp_region_ask(uint32_t bits, struct gomp_site *site,
 			*caller = callers_number(thread, site->code, 0);
 	}
 	return bits & GATE_OMP_MARK ? mark(site, function, *caller) : bits;
+}
+
+COLD void gomp_wait_place(uint32_t from, uint64_t start)
+{
+	const struct open_slice *outer;
+	struct thread *thread;
+
+	if (steps_source() != STEP_AUTO || !gomp_is_recording())
+		return;
+	thread = hook_thread();
+	outer = thread ? gomp_innermost(thread) : NULL;
+	if (outer)
+		callers_barrier(thread, search_barrier(from), outer->region,
+				start);
 }
 
 bool gomp_open_outlined(struct gomp_region *region, struct gomp_site *site,

@@ -136,7 +136,7 @@ static bool release(struct gomp_slice *held, enum omp_sync sync)
 
 /* This thread, if the wait that begins on it is to be thinned. */
 static inline struct thread *thread_thins(const struct gomp_site *site,
-					  enum omp_sync sync,
+					  enum omp_sync sync, uint32_t from,
 					  struct thin_site **thin)
 {
 	struct thread *thread;
@@ -144,7 +144,7 @@ static inline struct thread *thread_thins(const struct gomp_site *site,
 	if (likely(!gomp_is_recording()) || gomp_is_foreign(site) ||
 	    !(thread = hook_thread()))
 		return NULL;
-	*thin = thin_site(thread, EVENT_OMP_WAIT, 0, 0, sync);
+	*thin = thin_site(thread, EVENT_OMP_WAIT, 0, from, sync);
 	return unlikely(thin_skips(thread, *thin)) ? thread : NULL;
 }
 
@@ -174,7 +174,8 @@ static bool wait_thinned(struct thread *thread, struct thin_site *thin,
 }
 
 static bool wait_for(const struct gomp_site *site, const void *caller,
-		     enum omp_sync sync, plain_call *original, void *argument)
+		     enum omp_sync sync, uint32_t from, plain_call *original,
+		     void *argument)
 {
 	struct thin_frame around;
 	struct gomp_slice wait;
@@ -183,7 +184,9 @@ static bool wait_for(const struct gomp_site *site, const void *caller,
 	uint64_t end;
 	bool answer;
 
-	thread = thread_thins(site, sync, &thin);
+	if (from && !gomp_is_foreign(site))
+		gomp_wait_ask(from, 0);
+	thread = thread_thins(site, sync, from, &thin);
 	if (unlikely(thread))
 		return wait_thinned(thread, thin, caller, original, argument,
 				    &end);
@@ -191,17 +194,17 @@ static bool wait_for(const struct gomp_site *site, const void *caller,
 		return original(argument);
 	thin_enter(wait.thread, &around);
 	answer = original(argument);
-	gomp_wait_close(&wait, &around, clock_ticks());
+	gomp_wait_close(&wait, &around, from, clock_ticks());
 	return answer;
 }
 
 static bool wait_in(size_t at, const void *caller, enum omp_sync sync,
-		    void *argument)
+		    uint32_t from, void *argument)
 {
 	const struct gomp_site *site = gomp_site(caller, NULL);
 	plain_call *original = gomp_original(site, at);
 
-	return wait_for(site, caller, sync, original, argument);
+	return wait_for(site, caller, sync, from, original, argument);
 }
 
 static void acquire_in(size_t at, const void *caller, enum omp_sync sync,
@@ -214,7 +217,7 @@ static void acquire_in(size_t at, const void *caller, enum omp_sync sync,
 	struct thin_site *thin;
 	uint64_t end;
 
-	thread = thread_thins(site, sync, &thin);
+	thread = thread_thins(site, sync, 0, &thin);
 	if (unlikely(thread)) {
 		wait_thinned(thread, thin, caller, gomp_original(site, at),
 			     argument, &end);
@@ -257,8 +260,11 @@ static void release_in(size_t at, const void *caller, enum omp_sync sync,
 #define X(returns, name, alone, parameters, says)			\
 	EXPORT returns GOMP_##name parameters				\
 	{								\
-		return (returns)wait_in(GOMP_HERE(name),		\
-					OMP_SYNC_##says, NULL);		\
+		return (returns)wait_in(				\
+			GOMP_HERE(name), OMP_SYNC_##says,		\
+			gomp_wait_from(OMP_SYNC_##says,			\
+				       __builtin_return_address(0)),	\
+			NULL);						\
 	}
 GOMP_WAITS(X)
 #undef X
@@ -283,7 +289,7 @@ GOMP_RELEASES(X)
 /* Waits for the tasks that these depend on alone. */
 EXPORT void GOMP_taskwait_depend(void **depend)
 {
-	wait_in(GOMP_HERE(taskwait_depend), OMP_SYNC_TASKWAIT, depend);
+	wait_in(GOMP_HERE(taskwait_depend), OMP_SYNC_TASKWAIT, 0, depend);
 }
 
 EXPORT void GOMP_critical_name_start(void **lock)
@@ -347,7 +353,7 @@ EXPORT void GOMP_single_copy_end(void *data)
 
 	if (release(&held, OMP_SYNC_SINGLE_COPY))
 		gomp_held_close(&held, clock_ticks());
-	wait_in(GOMP_HERE(single_copy_end), OMP_SYNC_SINGLE_COPY, data);
+	wait_in(GOMP_HERE(single_copy_end), OMP_SYNC_SINGLE_COPY, 0, data);
 }
 
 /* A group of tasks is held from its start to its end, which waits for them. */
@@ -382,7 +388,7 @@ EXPORT void GOMP_taskgroup_end(void)
 	struct thin_site *thin;
 	uint64_t end;
 
-	thread = thread_thins(site, OMP_SYNC_TASKGROUP, &thin);
+	thread = thread_thins(site, OMP_SYNC_TASKGROUP, 0, &thin);
 	if (unlikely(thread)) {
 		wait_thinned(thread, thin, address, end_group,
 			     gomp_library(site), &end);
@@ -399,7 +405,7 @@ EXPORT void GOMP_taskgroup_end(void)
 	thin_enter(wait.thread, &around);
 	gomp_library(site)->taskgroup_end();
 	end = clock_ticks();
-	gomp_wait_close(&wait, &around, end);
+	gomp_wait_close(&wait, &around, 0, end);
 	if (release(&held, OMP_SYNC_TASKGROUP))
 		gomp_held_close(&held, end);
 }
@@ -418,7 +424,7 @@ static inline void set_lock(void *lock, const void *caller,
 	if (likely(!gomp_is_recording()) || locks->foreign)
 		locks->set[language](lock);
 	else if (!locks->test[language](lock))
-		wait_for(site, caller, OMP_SYNC_LOCK, set, lock);
+		wait_for(site, caller, OMP_SYNC_LOCK, 0, set, lock);
 }
 
 EXPORT void omp_set_lock(void *lock)

@@ -301,7 +301,7 @@ static ALWAYS_INLINE void making_end(const struct task_making *making)
 					 making->around.covered,
 				 clock_ticks(), &making->detail);
 	else
-		gomp_wait_close(slice, &making->around, clock_ticks());
+		gomp_wait_close(slice, &making->around, 0, clock_ticks());
 }
 
 EXPORT void GOMP_task(gomp_function *function, void *data, gomp_copy *copy,

@@ -23,13 +23,15 @@ struct gomp_detail gomp_with_tasks(struct thread *thread,
 
 /* It lies inside what is still open. */
 COLD void gomp_thin_wait(struct gomp_slice *slice,
-			 const struct thin_frame *around, uint64_t end_ticks)
+			 const struct thin_frame *around, uint32_t from,
+			 uint64_t end_ticks)
 {
 	struct thread *thread = slice->thread;
 	const struct open_slice *outer = gomp_innermost(thread);
-	const struct gomp_detail with = gomp_with_tasks(
+	struct gomp_detail with = gomp_with_tasks(
 		thread, around, end_ticks - slice->start_ticks, end_ticks);
 
+	with.task = from;
 	if (outer) {
 		slice->region = outer->region;
 		slice->code = outer->code;

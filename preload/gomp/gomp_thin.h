@@ -9,6 +9,24 @@
 #include "collector/session/thin_tasks.h"
 #include "preload/gomp/gomp_slice.h"
 
+/* Of a wait for the team: where it is called from, as in its event; a thinned
+ * one's site has it in place of an outlined function. */
+static inline uint32_t gomp_wait_from(unsigned int sync, const void *caller)
+{
+	return omp_sync_is_of_team(sync) ? (uint32_t)(uintptr_t)caller : 0;
+}
+
+/* In which loops of the program such a call lies, where the main thread comes
+ * to it again and again within one region.  `start`: as callers_number()'s. */
+void gomp_wait_place(uint32_t from, uint64_t start);
+
+/* The same while places are asked for. */
+static inline void gomp_wait_ask(uint32_t from, uint64_t start)
+{
+	if (unlikely(load_relaxed(&gate_page.bits) & GATE_OMP_CALLER) && from)
+		gomp_wait_place(from, start);
+}
+
 /* A slice is an event after all. */
 void gomp_thin_commit(const struct gomp_slice *slice, uint64_t end_ticks,
 		      const struct gomp_detail *detail);
@@ -20,7 +38,7 @@ struct gomp_detail gomp_with_tasks(struct thread *thread,
 
 /* A wait that is thinned was long, or can't be in a sum. */
 void gomp_thin_wait(struct gomp_slice *slice, const struct thin_frame *around,
-		    uint64_t end_ticks);
+		    uint32_t from, uint64_t end_ticks);
 
 /* It left no slice: its sum, or its mark, or else an event. */
 static inline void gomp_thin_add(const struct gomp_slice *slice,
@@ -108,10 +126,10 @@ static inline void gomp_held_close(const struct gomp_slice *held,
 		0, end_ticks, &nothing);
 }
 
-/* A wait ends that is drawn, with the tasks in it. */
+/* A wait ends that is drawn, with the tasks in it; `from`: as in its event. */
 static inline void gomp_wait_close(const struct gomp_slice *slice,
 				   const struct thin_frame *around,
-				   uint64_t end_ticks)
+				   uint32_t from, uint64_t end_ticks)
 {
 	struct thread *thread = slice->thread;
 	const uint32_t bits = gate_bits();
@@ -124,6 +142,7 @@ static inline void gomp_wait_close(const struct gomp_slice *slice,
 	end_ticks = gomp_ended(slice, end_ticks);
 	with = gomp_with_tasks(thread, around, end_ticks - slice->start_ticks,
 			       end_ticks);
+	with.task = from;
 	/* RELEASE pairs with ACQUIRE in the writer's look at open slices. */
 	store_release(&thread->depth, slice->depth);
 	if (likely(bits & (GATE_OMP | GATE_SCOPE_MARK)))
@@ -155,7 +174,7 @@ static inline void gomp_wait_thinned(struct thread *thread,
 		thin_leave(thread, around);
 		thread->thin.frame.idle += took - tasks;
 	} else {
-		gomp_thin_wait(slice, around, end_ticks);
+		gomp_thin_wait(slice, around, site->outlined, end_ticks);
 	}
 }
 

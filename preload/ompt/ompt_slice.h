@@ -116,10 +116,10 @@ static inline void ompt_hide(enum event_kind kind, enum omp_sync sync)
 
 /* A wait that is to leave a mark alone, unless it is long. */
 static inline bool ompt_thins(struct thread *thread, enum event_kind kind,
-			      enum omp_sync sync)
+			      enum omp_sync sync, uint32_t from)
 {
 	return kind == EVENT_OMP_WAIT &&
-	       thin_skips(thread, thin_site(thread, kind, 0, 0, sync));
+	       thin_skips(thread, thin_site(thread, kind, 0, from, sync));
 }
 
 /* Opens a wait or what is held inside whatever is open. */
@@ -138,7 +138,7 @@ static inline void ompt_open_inside(enum event_kind kind, enum omp_sync sync,
 	}
 	if (kind == EVENT_OMP_WAIT)
 		ompt_enter(slice.thread, load_relaxed(&slice.thread->depth));
-	if (ompt_thins(slice.thread, kind, sync)) {
+	if (ompt_thins(slice.thread, kind, sync, gomp_wait_from(sync, code))) {
 		/* The start tells it from what is hidden for good. */
 		thread_open(slice.thread, EVENT_NONE, start_ticks, 0,
 			    (uint64_t)code, 0, ompt_hidden(kind, sync));
@@ -184,10 +184,11 @@ static inline uint32_t ompt_word(enum omp_sync sync)
 
 /* A wait that was opened as a thinned one. */
 static inline void ompt_thin_end(struct gomp_slice *slice, enum event_kind kind,
-				 unsigned int sync, uint64_t end_ticks)
+				 unsigned int sync, uint32_t from,
+				 uint64_t end_ticks)
 {
 	struct thread *thread = slice->thread;
-	struct thin_site *site = thin_site(thread, kind, 0, 0, sync);
+	struct thin_site *site = thin_site(thread, kind, 0, from, sync);
 
 	slice->kind = (uint16_t)kind;
 	slice->sync = (uint16_t)sync;
@@ -197,9 +198,10 @@ static inline void ompt_thin_end(struct gomp_slice *slice, enum event_kind kind,
 }
 
 /* Closes the innermost wait, or what is held, with one of these words.  Its
- * beginning lies in the same member of a team. */
+ * beginning lies in the same member of a team, and was called from the same
+ * place. */
 static inline void ompt_close(enum event_kind kind, uint32_t words,
-			      uint64_t end_ticks)
+			      const void *code, uint64_t end_ticks)
 {
 	struct thread *thread = ompt_open_thread();
 	uint32_t depth = thread ? load_relaxed(&thread->depth) : 0;
@@ -224,10 +226,12 @@ static inline void ompt_close(enum event_kind kind, uint32_t words,
 		if (is_hidden) {
 			gomp_slice_drop(&slice);
 			if (slice.start_ticks)
-				ompt_thin_end(&slice, kind, sync, end_ticks);
+				ompt_thin_end(&slice, kind, sync,
+					      gomp_wait_from(sync, code),
+					      end_ticks);
 		} else if (kind == EVENT_OMP_WAIT) {
 			gomp_wait_close(&slice, &thread->around[depth],
-					end_ticks);
+					gomp_wait_from(sync, code), end_ticks);
 		} else {
 			gomp_held_close(&slice, end_ticks);
 		}

@@ -62,17 +62,18 @@ static void barrier(int kind, int endpoint, const void *code)
 
 	if (word == OMP_SYNC_COUNT)
 		return;
-	if (endpoint == OMPT_BEGIN)
+	if (endpoint == OMPT_BEGIN) {
+		gomp_wait_ask(gomp_wait_from(word, code), (uint64_t)code);
 		ompt_open_inside(EVENT_OMP_WAIT, word, code, clock_ticks());
-	else if (kind == OMPT_SYNC_TASKWAIT)
-		ompt_close(EVENT_OMP_WAIT, ompt_word(OMP_SYNC_TASKWAIT),
+	} else if (kind == OMPT_SYNC_TASKWAIT)
+		ompt_close(EVENT_OMP_WAIT, ompt_word(OMP_SYNC_TASKWAIT), code,
 			   clock_ticks());
 	else
 		ompt_close(EVENT_OMP_WAIT,
 			   ompt_word(OMP_SYNC_BARRIER) |
 				   ompt_word(OMP_SYNC_LOOP_END) |
 				   ompt_word(OMP_SYNC_SECTIONS_END),
-			   clock_ticks());
+			   code, clock_ticks());
 }
 
 void ompt_sync_region(int kind, int endpoint, union ompt_word *parallel,
@@ -90,7 +91,7 @@ void ompt_sync_region(int kind, int endpoint, union ompt_word *parallel,
 					 code, clock_ticks());
 		else
 			ompt_close(EVENT_OMP_ACQUIRED,
-				   ompt_word(OMP_SYNC_TASKGROUP),
+				   ompt_word(OMP_SYNC_TASKGROUP), code,
 				   clock_ticks());
 		return;
 	}
@@ -109,7 +110,7 @@ void ompt_sync_region_wait(int kind, int endpoint, union ompt_word *parallel,
 		ompt_open_inside(EVENT_OMP_WAIT, OMP_SYNC_TASKGROUP, code,
 				 clock_ticks());
 	else
-		ompt_close(EVENT_OMP_WAIT, ompt_word(OMP_SYNC_TASKGROUP),
+		ompt_close(EVENT_OMP_WAIT, ompt_word(OMP_SYNC_TASKGROUP), code,
 			   clock_ticks());
 }
 
@@ -150,7 +151,7 @@ void ompt_mutex_acquired(int kind, uint64_t lock, const void *code)
 	if (word == OMP_SYNC_COUNT)
 		return;
 	now = clock_ticks();
-	ompt_close(EVENT_OMP_WAIT, ompt_word(word), now);
+	ompt_close(EVENT_OMP_WAIT, ompt_word(word), code, now);
 	/* Locks of the program's own need not nest. */
 	if (word != OMP_SYNC_LOCK)
 		ompt_open_inside(EVENT_OMP_ACQUIRED, word, code, now);
@@ -163,7 +164,8 @@ void ompt_mutex_released(int kind, uint64_t lock, const void *code)
 	(void)lock;
 	(void)code;
 	if (word != OMP_SYNC_COUNT && word != OMP_SYNC_LOCK)
-		ompt_close(EVENT_OMP_ACQUIRED, ompt_word(word), clock_ticks());
+		ompt_close(EVENT_OMP_ACQUIRED, ompt_word(word), code,
+			   clock_ticks());
 }
 
 /* --- constructs ----------------------------------------------------------- */
@@ -200,6 +202,6 @@ void ompt_work(int kind, int endpoint, union ompt_word *parallel,
 		ompt_open_inside(EVENT_OMP_ACQUIRED, OMP_SYNC_SINGLE, code,
 				 clock_ticks());
 	else
-		ompt_close(EVENT_OMP_ACQUIRED, ompt_word(OMP_SYNC_SINGLE),
+		ompt_close(EVENT_OMP_ACQUIRED, ompt_word(OMP_SYNC_SINGLE), code,
 			   clock_ticks());
 }

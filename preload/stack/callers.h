@@ -32,6 +32,12 @@ bool callers_start(void);
 uint32_t callers_number(const struct thread *thread, uint64_t site,
 			uint64_t from);
 
+/* In which loops a wait for the team lies that the main thread came to often
+ * enough within one region: the search is told (search_barrier(), in `site`).
+ */
+void callers_barrier(const struct thread *thread, uint64_t site,
+		     uint64_t region, uint64_t from);
+
 /* The same of a call that puts work on a GPU, called back for by the driver:
  * its frames, CUPTI's and the runtime's are left out.  Such places have numbers
  * of their own, behind all of regions. */

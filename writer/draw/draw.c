@@ -198,6 +198,31 @@ void draw_share(struct writer_state *state, struct ring_reader *reader,
 	draw_late(state, reader, &wait);
 }
 
+void draw_part(struct writer_state *state, struct ring_reader *reader,
+	       const struct event *whole, uint64_t end_ticks)
+{
+	const struct window *window = writer_state_window(state);
+	struct event part = *whole;
+	struct event share, wait;
+
+	if (!window || whole->kind == EVENT_NONE ||
+	    whole->start_ticks >= window->start_ticks ||
+	    whole->end_ticks <= window->start_ticks)
+		return;
+	if (event_has_share(whole)) {
+		event_share(&part, &share, &wait);
+		share.start_ticks =
+			max_u64(share.start_ticks, window->start_ticks);
+		share.end_ticks = min_u64(share.end_ticks, end_ticks);
+		if (share.end_ticks > share.start_ticks)
+			take_share(state, reader, &share, true);
+	}
+	part.flags |= EVENT_UNFINISHED;
+	part.start_ticks = window->start_ticks;
+	part.end_ticks = min_u64(whole->end_ticks, end_ticks);
+	draw_late(state, reader, &part);
+}
+
 /* What the search for the step, which has the whole run for it, may cut the run
  * by at its end. */
 static bool may_mark(const struct writer_state *state,

@@ -27,6 +27,11 @@ void draw_share(struct writer_state *state, struct ring_reader *reader,
 bool draw_late(struct writer_state *state, struct ring_reader *reader,
 	       const struct event *event);
 
+/* What lies in the window of a region, or of a member's share of it, that began
+ * before. */
+void draw_part(struct writer_state *state, struct ring_reader *reader,
+	       const struct event *whole, uint64_t end_ticks);
+
 /* Waits whose region has ended by now, after all readers were drained. */
 void draw_waits(struct writer_state *state);
 

@@ -36,6 +36,10 @@ static bool name(const struct thin_site *site, struct event *call)
 	call->extra = site->outer;
 	call->omp.code = site->code;
 	call->omp.sync = site->sync;
+	if (call->kind == EVENT_OMP_WAIT) {
+		call->omp.from = site->outlined;
+		call->outlined_offset = 0;
+	}
 	return call->kind == EVENT_OMP_REGION || call->kind == EVENT_OMP_WAIT ||
 	       call->kind == EVENT_OMP_EXPLICIT ||
 	       call->kind == EVENT_OMP_CREATE ||

@@ -157,7 +157,7 @@ static void omp_args(struct writer_state *state, const struct event *event,
 	}
 	if (event->kind == EVENT_OMP_REGION && event->omp.task)
 		stack_json(state, event->omp.task);
-	else if (event->omp.task)
+	else if (event->kind != EVENT_OMP_WAIT && event->omp.task)
 		json_pair_u64(json, "task", event->omp.task);
 }
 

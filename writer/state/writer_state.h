@@ -83,6 +83,10 @@ struct ring_reader {
 	uint32_t marks_seen;	/* by the search for the step, modulo 2^32 */
 	uint64_t heap_taken[2]; /* of those of the heap */
 	uint64_t heap_last;	/* block, if its last call made one */
+	/* While a step is searched for: the longest share of a region that this
+	 * thread had, EVENT_NONE none. */
+	struct event share;
+	uint32_t share_tid;
 	struct step_content step;
 
 	/* Its lanes in the file. */

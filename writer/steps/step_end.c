@@ -157,6 +157,8 @@ void step_finder_draw(struct writer_state *state, uint64_t end_ticks)
 	find(state);
 	if (!finder->of)
 		return;
+	if (finder->of == &finder->barriers.marks)
+		step_barriers_draw(state, &finder->barriers, end_ticks);
 	if (live && live < end_ticks)
 		step_follow_draw_before(state, live);
 	/* The window of a whole run ends with it, and the writer may see that

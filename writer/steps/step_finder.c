@@ -56,6 +56,8 @@ void step_finder_end(struct writer_state *state)
 	state->finder = NULL;
 	for (size_t i = 0; finder && i < finder->stream_count; i++)
 		array_free(&finder->streams[i].marks);
+	if (finder)
+		array_free(&finder->barriers.marks.marks);
 }
 
 /* --- streams -------------------------------------------------------------- */
@@ -205,6 +207,17 @@ bool step_finder_take(struct writer_state *state, struct step_marks *stream,
 	return true;
 }
 
+/* Of a run that was killed most were told of in the file alone. */
+static void see_barrier(struct writer_state *state, struct ring_reader *reader,
+			const struct event *event)
+{
+	if (state->is_live && !state->session->head->flight.is_on &&
+	    !state->finder->of && reader &&
+	    (event->kind != EVENT_OMP_WAIT ||
+	     thread_shown_tid(reader->thread) == step_main_tid(state)))
+		step_barriers_see(&state->finder->barriers, reader, event);
+}
+
 static void see_operator(struct step_finder *finder,
 			 const struct ring_reader *reader,
 			 const struct event *event)
@@ -226,6 +239,10 @@ void step_finder_see(struct writer_state *state, struct ring_reader *reader,
 
 	if (finder && event->kind == EVENT_SCOPE && event_is_operator(event))
 		see_operator(finder, reader, event);
+	if (finder && !finder->is_over &&
+	    (event->kind == EVENT_OMP_WAIT || event->kind == EVENT_OMP_REGION ||
+	     event->kind == EVENT_OMP_IMPLICIT))
+		see_barrier(state, reader, event);
 	if (likely(!finder) || finder->is_over || was_seen(event) ||
 	    !read_mark(state, event, &family, &mark) ||
 	    (finder->leaves_teams && mark.is_in_team))

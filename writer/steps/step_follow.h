@@ -9,6 +9,7 @@
 #define WRITER_STEP_FOLLOW_H
 
 #include "collector/session/pool.h"
+#include "writer/steps/step_barriers.h"
 #include "writer/steps/step_calls.h"
 #include "writer/steps/step_cut.h"
 #include "writer/steps/step_finder.h"
@@ -30,6 +31,7 @@ struct step_finder {
 	struct step_calls calls;
 	struct step_names names;
 	struct step_operators operators;
+	struct step_barriers barriers;
 
 	bool leaves_teams; /* regions within a team's are no marks */
 

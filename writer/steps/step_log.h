@@ -17,7 +17,7 @@
 #include "writer/loops/loop.h"
 
 /* A kernel, for the call that launched it: its name is the id. */
-#define STEP_LOG_KERNEL 3u
+#define STEP_LOG_KERNEL 16u
 
 struct step_log_entry {
 	struct loop_mark mark;

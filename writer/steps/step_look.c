@@ -193,6 +193,11 @@ void step_look_now(struct writer_state *state)
 		return;
 	}
 	next = is_final(state) ? step_optimizer_alone(state, &nest) : NULL;
+	if (!next && !doubted && state->is_live &&
+	    (finder->has_ended || state->is_finishing) &&
+	    !step_barriers_find(state->session, &finder->barriers,
+				finder->streams, finder->stream_count, &nest))
+		next = &finder->barriers.marks;
 	if (next)
 		step_found(state, next, &nest, true);
 }

@@ -569,6 +569,12 @@ void step_marks_describe(const struct step_marks *marks, size_t at,
 				      &len));
 	else if (marks->family == SEARCH_CALLS)
 		step_calls_describe(naming->session, mark, text, bytes);
+	else if (marks->family == SEARCH_BARRIERS && !marks->code)
+		log_format(text, bytes, "omp barrier");
+	else if (marks->family == SEARCH_BARRIERS)
+		log_format(text, bytes, "omp barrier in \"%s\"",
+			   naming_find(naming, marks->code, marks->code, 0)
+				   ->shown);
 	else
 		log_format(text, bytes, "omp region \"%s\"",
 			   region_of(marks, at, naming)->shown);
@@ -630,7 +636,8 @@ void step_marks_setting(const struct step_marks *marks,
 
 	text[0] = '\0';
 	/* The name alone doesn't tell, or nothing hears of it in time. */
-	if (marks->is_by_caller || step_marks(marks)[level->first].is_jit)
+	if (marks->is_by_caller || marks->family == SEARCH_BARRIERS ||
+	    step_marks(marks)[level->first].is_jit)
 		return;
 	setting_name(marks, level->first, naming, name, sizeof(name));
 	len = strlen(name);

@@ -28,6 +28,7 @@ struct step_marks {
 	struct ring_reader *reader;
 	uint32_t tid;
 	uint32_t family; /* enum search_family */
+	uint64_t code;	 /* barriers: what names their region, 0 unknown */
 	struct array marks;
 	size_t count;
 	size_t outer;	  /* regions in no team, as far as they are counted */

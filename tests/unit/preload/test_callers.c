@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * test_callers.c - of how many frames the loader is asked: those of one stack
- * don't drive each other's rules out, wherever they happen to lie.
+ * don't drive each other's rules out, wherever they happen to lie.  And of
+ * which barriers the loops are known.
  */
 #include "preload/stack/callers.h"
+#include "collector/control/search.h"
 #include "tests/unit/session_fixture.h"
 
 #include <dlfcn.h>
@@ -89,10 +91,96 @@ static void each_frame_is_asked_for_once(void **state)
 	fixture_end(session);
 }
 
+/* --- barriers ------------------------------------------------------------- */
+
+#define ONE_PLACE  0x100u
+#define TWO_PLACES 0x200u
+#define SHORT	   0x300u
+#define LATER	   0x400u
+
+static uint64_t waited_site, waited_region;
+
+static void wait_at(uint64_t site, uint64_t region)
+{
+	callers_barrier(&thread, site, region, 0);
+}
+
+static int called_back(const void *one, const void *other)
+{
+	(void)one;
+	(void)other;
+	wait_at(waited_site, waited_region);
+	return 0;
+}
+
+/* Our own frames are passed over; those of the C library aren't. */
+static void wait_elsewhere(uint64_t site, uint64_t region)
+{
+	waited_site = site;
+	waited_region = region;
+	qsort((char[]){1, 1}, 2, 1, called_back);
+}
+
+static bool is_known(const struct session *session, uint64_t site)
+{
+	return search_loops_of(&session->head->search, site,
+			       SEARCH_BARRIER_PLACE)
+		       .id != 0;
+}
+
+static void a_barrier_is_looked_at_where_it_turns(void **state)
+{
+	struct session *session = fixture_begin(4);
+
+	(void)state;
+	thread.tid = (uint32_t)getpid();
+	callers_prepare();
+	if (!callers_start())
+		skip();
+	for (unsigned int i = 0; i < 15; i++)
+		wait_at(ONE_PLACE, 1);
+	assert_false(is_known(session, ONE_PLACE));
+	wait_at(ONE_PLACE, 1);
+	assert_true(is_known(session, ONE_PLACE));
+	/* As often, but never as often in one region. */
+	for (unsigned int i = 0; i < 60; i++)
+		wait_at(SHORT, i / 15);
+	assert_false(is_known(session, SHORT));
+	/* From two places in turn: a loop that a compiler unrolled. */
+	for (unsigned int i = 0; i < 60; i++) {
+		wait_at(TWO_PLACES, 9);
+		wait_elsewhere(TWO_PLACES, 9);
+	}
+	assert_false(is_known(session, TWO_PLACES));
+	fixture_end(session);
+}
+
+/* Another loop goes on with it. */
+static void a_barrier_from_another_place_later_is_not_known(void **state)
+{
+	struct session *session = fixture_begin(4);
+
+	(void)state;
+	thread.tid = (uint32_t)getpid();
+	callers_prepare();
+	if (!callers_start())
+		skip();
+	for (unsigned int i = 0; i < 40; i++)
+		wait_at(LATER, 5);
+	assert_true(is_known(session, LATER));
+	for (unsigned int i = 0; i < 40; i++)
+		wait_elsewhere(LATER, 5);
+	assert_false(is_known(session, LATER));
+	fixture_end(session);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(each_frame_is_asked_for_once),
+		cmocka_unit_test(a_barrier_is_looked_at_where_it_turns),
+		cmocka_unit_test(
+			a_barrier_from_another_place_later_is_not_known),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
