@@ -7,12 +7,9 @@
 #include <string.h>
 #include <sys/auxv.h>
 
-#define KNOWN	    256u /* a power of two */
-/* Between main() and the program's first code, in which the last return address
- * lies, glibc has two functions. */
-#define START_CALLS 3u
+#define KNOWN	   256u /* a power of two */
 /* Places that are read once more, in all, since a file was closed. */
-#define AGAIN_MOST  1024u
+#define AGAIN_MOST 1024u
 
 /* What was found of one return address. */
 struct known_call {
@@ -114,9 +111,10 @@ static struct search_loops loops_of(const uint64_t *codes, unsigned int count,
 				    unsigned int placed, code_find_range *find)
 {
 	const bool is_whole =
-		count > START_CALLS &&
+		count > CALLER_START_CALLS &&
 		codes[count - 1] - getauxval(AT_ENTRY) < UNWIND_START_BYTES;
-	const unsigned int calls = is_whole ? count - START_CALLS : count;
+	const unsigned int calls =
+		is_whole ? count - CALLER_START_CALLS : count;
 	struct search_loops found = {0};
 	uint32_t depth = 0;
 	bool is_all = is_whole, is_always = true;

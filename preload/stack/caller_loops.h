@@ -15,6 +15,9 @@
 /* Return addresses that are asked for, main()'s callers among them; and with
  * the interpreter's. */
 #define CALLER_LOOPS_FRAMES  16u
+/* Between main() and the program's first code, in which the last return address
+ * lies, glibc has two functions. */
+#define CALLER_START_CALLS   3u
 #define CALLER_PYTHON_FRAMES 96u
 
 /* Where functions of Python led to the call. */

@@ -290,10 +290,10 @@ static bool begins(const struct start *start, uint64_t code)
 }
 
 /* The return addresses from here up, ours left out: the first is that of the
- * hook's caller, or where it is to begin.  How many there are, at most `most`.
- */
+ * hook's caller, or where it is to begin.  How many there are, at most `most`;
+ * `within`: and how many of them came before others of ours, 0 no others. */
 static unsigned int walk(const struct start *start, uint64_t *codes,
-			 unsigned int most)
+			 unsigned int most, unsigned int *within)
 {
 	unsigned int left =
 		most + OURS_MOST + (start->is_call ? DRIVERS_MOST : 0);
@@ -312,6 +312,8 @@ static unsigned int walk(const struct start *start, uint64_t *codes,
 	if (callers.stack_end - place.stack >= STACK_MOST)
 		return 0;
 	for (; left && count < most && leave_frame(&place); left--) {
+		if (count && within && !*within && unwind_is_ours(place.code))
+			*within = count;
 		/* Of a function that calls itself two calls tell as much. */
 		if (unwind_is_ours(place.code) ||
 		    (count ? codes[count - 1] == place.code && count > 1 &&
@@ -508,8 +510,8 @@ static void note_loops(struct step_search *search, uint64_t site,
 	if (caller_loops_has(search, id))
 		return;
 	count = walk(start, codes,
-		     python->count ? CALLER_PYTHON_FRAMES
-				   : CALLER_LOOPS_FRAMES);
+		     python->count ? CALLER_PYTHON_FRAMES : CALLER_LOOPS_FRAMES,
+		     NULL);
 	if (python->count)
 		count = leave_bridges(codes, count, python);
 	caller_loops_note(search, id, codes, count, 1 + DEPTH, python,
@@ -524,8 +526,8 @@ static inline uint64_t find_place(const struct start *start,
 {
 	const bool has_python = python_frames_main();
 	uint64_t codes[1 + PYTHON_DEPTH];
-	const unsigned int count =
-		walk(start, codes, 1 + (has_python ? PYTHON_DEPTH : DEPTH));
+	const unsigned int count = walk(
+		start, codes, 1 + (has_python ? PYTHON_DEPTH : DEPTH), NULL);
 
 	python->count = python->below = 0;
 	if (has_python)
@@ -637,7 +639,7 @@ COLD void callers_barrier(const struct thread *thread, uint64_t site,
 	const struct start start = {.from = from};
 	uint64_t codes[CALLER_LOOPS_FRAMES];
 	struct barrier *barrier;
-	unsigned int count;
+	unsigned int count, within = 0;
 
 	if (!session || thread->tid != (uint32_t)session->head->pid ||
 	    !callers.find_object || !callers.stack_end)
@@ -646,7 +648,14 @@ COLD void callers_barrier(const struct thread *thread, uint64_t site,
 	if (!barrier || !is_looked_at(barrier))
 		return;
 	know_code();
-	count = walk(&start, codes, CALLER_LOOPS_FRAMES);
+	count = walk(&start, codes, CALLER_LOOPS_FRAMES, &within);
+	/* Loops around the region turn when it is over: what called it is as
+	 * if main() had. */
+	if (within && count > within + CALLER_START_CALLS) {
+		memmove(codes + within, codes + count - CALLER_START_CALLS,
+			CALLER_START_CALLS * sizeof(*codes));
+		count = within + CALLER_START_CALLS;
+	}
 	if (!barrier->is_known &&
 	    (!comes_from_one(barrier,
 			     place_of(codes, min_u32(count, 1 + DEPTH))) ||

@@ -27,8 +27,8 @@ class Turned(nn.Module):
     """Works on what lies across the memory."""
 
     def forward(self, rows):
-        wide = rows.unsqueeze(1).expand(-1, 2048, -1)
-        return rows + wide.transpose(1, 2).contiguous().sum(2) / 2048
+        wide = rows.unsqueeze(1).expand(-1, 8192, -1)
+        return rows + wide.transpose(1, 2).contiguous().sum(2) / 8192
 
 
 model = nn.Sequential(*[Turned() for _ in range(reason == "layout")],

@@ -41,6 +41,12 @@ def test_a_loop_within_one_region():
             expect_steps(same(program, name), steps, f"{program} {name}")
 
 
+def test_a_loop_around_the_region():
+    """It turns when the region is over."""
+    for flags in ("-O2", "-O0"):
+        expect_steps(same(within(flags), "given"), 100, flags)
+
+
 def test_what_may_be_another_loop():
     """Twelve sweeps in each turn, a loop in each of two regions, rounds of one sum."""
     for program in (within("-O2"), within("-O0")):
