@@ -51,4 +51,82 @@ void caller_loops_note(struct step_search *search, uint64_t id,
  * more, and where that says something else its loops aren't known. */
 void caller_loops_forget(void);
 
+/* --- barriers --------------------------------------------------------------*/
+
+/* Waits for the team of which the loops are looked for: those that came from
+ * one place from the first to the last of these calls within one region, and
+ * whenever they are looked at later. */
+#define CALLER_BARRIERS	      64u /* a power of two */
+#define CALLER_BARRIERS_READ  16u
+#define CALLER_BARRIER_FIRST  4u
+#define CALLER_BARRIER_LAST   16u
+#define CALLER_BARRIER_LOOKED 64u /* at most, before they are known */
+
+struct caller_barrier {
+	uint64_t site; /* 0 none */
+	uint64_t region, place;
+	uint32_t came, looked;
+	bool is_known;
+};
+
+struct caller_barriers {
+	struct caller_barrier of[CALLER_BARRIERS];
+	uint32_t read;
+	bool is_used;
+};
+
+/* Of one more call.  NULL: of two sites in one slot the second is none. */
+static inline struct caller_barrier *
+caller_barrier_of(struct caller_barriers *barriers, uint64_t site,
+		  uint64_t region)
+{
+	const uint64_t hash = site * UINT64_C(0x9e3779b97f4a7c15);
+	struct caller_barrier *barrier =
+		&barriers->of[(size_t)(hash >> 40) % CALLER_BARRIERS];
+
+	barriers->is_used = true;
+	if (unlikely(!barrier->site))
+		barrier->site = site;
+	if (barrier->site != site)
+		return NULL;
+	if (barrier->region != region)
+		barrier->came = 0;
+	barrier->region = region;
+	barrier->came++;
+	return barrier;
+}
+
+/* Known ones are now and then. */
+static inline bool caller_barrier_is_looked_at(const struct caller_barrier *one)
+{
+	const uint32_t came = one->came;
+
+	return one->is_known ? !(came & (came - 1))
+			     : came >= CALLER_BARRIER_FIRST &&
+				       came <= CALLER_BARRIER_LAST &&
+				       one->looked < CALLER_BARRIER_LOOKED;
+}
+
+/* It is to be known: it came from that place each time.  `place` is asked for
+ * at each look. */
+static inline bool caller_barrier_knows(struct caller_barriers *barriers,
+					struct caller_barrier *one,
+					uint64_t place)
+{
+	if (one->is_known)
+		return true;
+	one->looked++;
+	if (one->came == CALLER_BARRIER_FIRST)
+		one->place = place;
+	/* From now on it isn't looked at. */
+	if (one->place != place)
+		one->looked = CALLER_BARRIER_LOOKED;
+	if (one->place != place || one->came < CALLER_BARRIER_LAST ||
+	    barriers->read == CALLER_BARRIERS_READ)
+		return false;
+	barriers->read++;
+	one->is_known = true;
+	return true;
+}
+
 #endif

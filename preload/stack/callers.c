@@ -31,30 +31,22 @@
 #else
 #define BARE_DISTANCE 0
 #endif
-#define PLACES	      512u
+#define PLACES	    512u
 /* No thread's stack but the main one's lies so near to its end: the kernel
  * leaves a gap of 128 MiB. */
-#define STACK_MOST    (UINT64_C(64) << 20)
+#define STACK_MOST  (UINT64_C(64) << 20)
 /* Looks, each at twice as many calls, whether they tell anything. */
-#define LOOK_ALONE    4096u
-#define LOOK_FIRST    8192u
-#define OTHERS_MOST   4096u /* of other threads, before the main one has any */
-#define LOOK_LAST     262144u /* as many as the search takes */
+#define LOOK_ALONE  4096u
+#define LOOK_FIRST  8192u
+#define OTHERS_MOST 4096u   /* of other threads, before the main one has any */
+#define LOOK_LAST   262144u /* as many as the search takes */
 /* Behind those looks sites are asked that had not come so often, for so many
  * calls in all. */
-#define LATE_LAST     131072u
-#define SITES	      256u /* a power of two */
-#define SELDOM	      16u
-/* Waits for the team of which the loops are looked for: those of one region
- * that came from one place from the first to the last of these calls, and
- * whenever it is looked at later. */
-#define BARRIERS      64u /* a power of two */
-#define BARRIERS_READ 16u
-#define BARRIER_FIRST 4u
-#define BARRIER_LAST  16u
-#define BARRIER_WALKS 64u /* at most, before they are known */
+#define LATE_LAST   131072u
+#define SITES	    256u /* a power of two */
+#define SELDOM	    16u
 /* Where on the stack the interpreter's main function is. */
-#define MAIN_BYTES    16384u
+#define MAIN_BYTES  16384u
 
 struct known_rule {
 	uint64_t code; /* 0 none */
@@ -85,14 +77,7 @@ struct callers {
 		uint64_t site; /* 0 none */
 		uint32_t came;
 	} sites[SITES];
-	struct barrier {
-		uint64_t site; /* 0 none */
-		uint64_t region, place;
-		uint32_t came, walks;
-		bool is_known;
-	} barriers[BARRIERS];
-	uint32_t barriers_read;
-	bool has_barriers;
+	struct caller_barriers barriers;
 	bool is_interpreter; /* what runs is one; asked once */
 	bool was_asked;
 };
@@ -134,10 +119,8 @@ void callers_forget(void)
 		memset(&callers.calls, 0, sizeof(callers.calls));
 	if (callers.count)
 		memset(&callers.sites, 0, sizeof(callers.sites));
-	if (callers.has_barriers)
+	if (callers.barriers.is_used)
 		memset(&callers.barriers, 0, sizeof(callers.barriers));
-	callers.has_barriers = false;
-	callers.barriers_read = 0;
 	callers.site = callers.place = 0;
 	callers.call_loops = 0;
 	callers.count = callers.again = callers.changes = 0;
@@ -588,49 +571,6 @@ uint32_t callers_number(const struct thread *thread, uint64_t site,
 		       : 0;
 }
 
-/* NULL: of two sites in one slot the second is none. */
-static struct barrier *barrier_of(uint64_t site, uint64_t region)
-{
-	struct barrier *barrier =
-		&callers.barriers
-			 [(size_t)(site * UINT64_C(0x9e3779b97f4a7c15) >> 40) %
-			  BARRIERS];
-
-	callers.has_barriers = true;
-	if (unlikely(!barrier->site))
-		barrier->site = site;
-	if (barrier->site != site)
-		return NULL;
-	if (barrier->region != region)
-		barrier->came = 0;
-	barrier->region = region;
-	barrier->came++;
-	return barrier;
-}
-
-/* Now and then. */
-static bool is_looked_at(const struct barrier *barrier)
-{
-	const uint32_t came = barrier->came;
-
-	return barrier->is_known
-		       ? !(came & (came - 1))
-		       : came >= BARRIER_FIRST && came <= BARRIER_LAST &&
-				 barrier->walks < BARRIER_WALKS;
-}
-
-/* From one place each time so far. */
-static bool comes_from_one(struct barrier *barrier, uint64_t place)
-{
-	barrier->walks++;
-	if (barrier->came == BARRIER_FIRST)
-		barrier->place = place;
-	/* From now on it isn't looked at. */
-	if (barrier->place != place)
-		barrier->walks = BARRIER_WALKS;
-	return barrier->place == place;
-}
-
 COLD void callers_barrier(const struct thread *thread, uint64_t site,
 			  uint64_t region, uint64_t from)
 {
@@ -638,14 +578,14 @@ COLD void callers_barrier(const struct thread *thread, uint64_t site,
 	const struct caller_python nobody = {.count = 0};
 	const struct start start = {.from = from};
 	uint64_t codes[CALLER_LOOPS_FRAMES];
-	struct barrier *barrier;
+	struct caller_barrier *barrier;
 	unsigned int count, within = 0;
 
 	if (!session || thread->tid != (uint32_t)session->head->pid ||
 	    !callers.find_object || !callers.stack_end)
 		return;
-	barrier = barrier_of(site, region);
-	if (!barrier || !is_looked_at(barrier))
+	barrier = caller_barrier_of(&callers.barriers, site, region);
+	if (!barrier || !caller_barrier_is_looked_at(barrier))
 		return;
 	know_code();
 	count = walk(&start, codes, CALLER_LOOPS_FRAMES, &within);
@@ -656,14 +596,9 @@ COLD void callers_barrier(const struct thread *thread, uint64_t site,
 			CALLER_START_CALLS * sizeof(*codes));
 		count = within + CALLER_START_CALLS;
 	}
-	if (!barrier->is_known &&
-	    (!comes_from_one(barrier,
-			     place_of(codes, min_u32(count, 1 + DEPTH))) ||
-	     barrier->came < BARRIER_LAST ||
-	     callers.barriers_read == BARRIERS_READ))
+	if (!caller_barrier_knows(&callers.barriers, barrier,
+				  place_of(codes, min_u32(count, 1 + DEPTH))))
 		return;
-	callers.barriers_read += !barrier->is_known;
-	barrier->is_known = true;
 	/* Of another place than before they are known no more. */
 	caller_loops_note(&session->head->search,
 			  search_region(site, SEARCH_BARRIER_PLACE), codes,

@@ -175,7 +175,7 @@ def test_small_blocks_are_counted_and_some_of_them_drawn():
     run = blocks()
     trace = run.trace
     meta, events = trace.meta, trace.meta["events"]
-    expect(events["thinned"] > TURNS_OF_BLOCKS / 10, "thinned", events)
+    expect_thinned(trace, TURNS_OF_BLOCKS / 10)
     found = {row["heap"]: row for row in meta["sampled"]}
     for kind, key in (("alloc", "calls"), ("free", "frees")):
         row = found[kind]
