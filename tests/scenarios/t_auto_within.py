@@ -95,8 +95,8 @@ def test_windows_of_such_steps():
 
 
 def test_the_same_where_waits_are_thinned():
-    run = same(within("-O2"), "rod", "40000", env={"TRACEPROF_MAX_OVERHEAD": "1",
-                                                   "OMP_NUM_THREADS": "1"})
+    run = same(within("-O2"), "bare", "40000", env={"TRACEPROF_MAX_OVERHEAD": "1",
+                                                    "OMP_NUM_THREADS": "1"})
     expect_equal(len(run.trace.steps()), 40000, "steps")
     expect_thinned(run.trace, 1000)
 

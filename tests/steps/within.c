@@ -51,6 +51,18 @@ static int rod(int steps)
 	return steps;
 }
 
+/* Next to nothing but the barrier. */
+static int bare(int steps)
+{
+#pragma omp parallel
+	for (int t = 0; t < steps; t++) {
+#pragma omp barrier
+#pragma omp master
+		old[t % POINTS] += 1;
+	}
+	return steps;
+}
+
 /* The same for each picture that is given, of which there is one: what is
  * around the region doesn't turn within it. */
 static int given(int steps)
@@ -184,6 +196,7 @@ int main(int argc, char **argv)
 		{"sweeps", sweeps, 25}, {"settled", settled, 40},
 		{"called", called, 30}, {"twice", twice, 60},
 		{"scan", scan, 0},	{"given", given, 100},
+		{"bare", bare, 100},
 	};
 
 	for (size_t i = 0; argc > 1 && i < sizeof(all) / sizeof(all[0]); i++) {
