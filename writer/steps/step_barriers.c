@@ -83,18 +83,19 @@ void step_barriers_see(struct step_barriers *barriers,
 			      });
 }
 
-/* What was thinned doesn't tell its region. */
+/* What was thinned doesn't tell its region, but when it was.  Of a region that
+ * isn't known, since the program ended within it, none is left. */
 static void leave_others(struct step_barriers *barriers)
 {
 	const struct event *whole = &barriers->whole;
-	const struct loop_mark *all = step_marks(&barriers->marks);
-	size_t *count = &barriers->marks.count;
+	const size_t first =
+		step_marks_before(&barriers->marks, whole->start_ticks);
+	const size_t end =
+		step_marks_before(&barriers->marks, whole->end_ticks);
 
-	/* Or the program ended within it. */
-	if (whole->kind == EVENT_NONE)
-		return;
-	for (; *count && all[*count - 1].ticks > whole->end_ticks; --*count)
-		barriers->others++;
+	barriers->others += barriers->marks.count - (end - first);
+	barriers->marks.count = end;
+	step_marks_drop(&barriers->marks, first);
 }
 
 /* From barrier to barrier, with what the code tells of the loops around. */
@@ -103,14 +104,13 @@ static void make_sections(const struct session *session,
 {
 	const struct step_search *search = &session->head->search;
 	struct loop_mark *all = step_marks(&barriers->marks);
-	uint64_t begin = barriers->whole.start_ticks; /* 0 not known */
+	uint64_t begin = barriers->whole.start_ticks;
 
 	for (size_t i = 0; i < barriers->marks.count; i++) {
 		const struct search_loops loops = search_loops_of(
 			search, all[i].id, SEARCH_BARRIER_PLACE);
 
-		if (begin)
-			all[i].ticks = min_u64(begin, all[i].ticks);
+		all[i].ticks = min_u64(begin, all[i].ticks);
 		begin = all[i].end_ticks;
 		if (!loops.depth)
 			continue;

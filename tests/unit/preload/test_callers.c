@@ -128,15 +128,22 @@ static bool is_known(const struct session *session, uint64_t site)
 		       .id != 0;
 }
 
-static void a_barrier_is_looked_at_where_it_turns(void **state)
+static struct session *begin_walks(void)
 {
 	struct session *session = fixture_begin(4);
 
-	(void)state;
 	thread.tid = (uint32_t)getpid();
 	callers_prepare();
 	if (!callers_start())
 		skip();
+	return session;
+}
+
+static void a_barrier_is_looked_at_where_it_turns(void **state)
+{
+	struct session *session = begin_walks();
+
+	(void)state;
 	for (unsigned int i = 0; i < 15; i++)
 		wait_at(ONE_PLACE, 1);
 	assert_false(is_known(session, ONE_PLACE));
@@ -158,13 +165,9 @@ static void a_barrier_is_looked_at_where_it_turns(void **state)
 /* Another loop goes on with it. */
 static void a_barrier_from_another_place_later_is_not_known(void **state)
 {
-	struct session *session = fixture_begin(4);
+	struct session *session = begin_walks();
 
 	(void)state;
-	thread.tid = (uint32_t)getpid();
-	callers_prepare();
-	if (!callers_start())
-		skip();
 	for (unsigned int i = 0; i < 40; i++)
 		wait_at(LATER, 5);
 	assert_true(is_known(session, LATER));

@@ -73,8 +73,16 @@ static void turns(struct team *team, uint64_t region, unsigned int count)
 	}
 }
 
+/* The region is over, if it isn't yet. */
 static int find(struct team *team, struct loop_nest *nest)
 {
+	const struct event region = {.kind = EVENT_OMP_REGION,
+				     .start_ticks = 300,
+				     .end_ticks = team->now,
+				     .omp = {.region = team->barriers.region}};
+
+	if (team->barriers.whole.kind == EVENT_NONE)
+		step_barriers_see(&team->barriers, &team->reader, &region);
 	return step_barriers_find(&team->session, &team->barriers, &team->other,
 				  1, nest);
 }
@@ -103,10 +111,6 @@ static void a_turn_of_two_barriers_is_a_step(void **state)
 
 static void a_step_begins_where_the_last_barrier_ended(void **state)
 {
-	const struct event region = {.kind = EVENT_OMP_REGION,
-				     .start_ticks = 300,
-				     .end_ticks = UINT64_MAX,
-				     .omp = {.region = REGION}};
 	struct step_turns way = {.divisor = 1};
 	struct team team;
 	struct loop_nest nest;
@@ -116,7 +120,6 @@ static void a_step_begins_where_the_last_barrier_ended(void **state)
 	(void)state;
 	begin(&team);
 	turns(&team, REGION, TURNS);
-	step_barriers_see(&team.barriers, &team.reader, &region);
 	assert_int_equal(find(&team, &nest), 0);
 	all = step_marks(&team.barriers.marks);
 	assert_true(step_turns_next(&team.barriers.marks,
@@ -253,6 +256,37 @@ static void what_was_thinned_may_be_in_another(void **state)
 	expect_none(&team);
 }
 
+static void a_little_of_another_is_left_out(void **state)
+{
+	struct team team;
+	struct loop_nest nest;
+
+	(void)state;
+	begin(&team);
+	turns(&team, REGION, TURNS);
+	assert_int_equal(find(&team, &nest), 0);
+	turns(&team, 0, 2);
+	assert_int_equal(find(&team, &nest), 0);
+	assert_int_equal(nest.level[nest.step].turns, TURNS);
+	assert_int_equal(team.barriers.marks.count, 2 * TURNS);
+	end(&team);
+}
+
+/* The region itself was thinned, or the program ended within it. */
+static void a_region_that_nobody_told_of_has_none(void **state)
+{
+	struct team team;
+	struct loop_nest nest;
+
+	(void)state;
+	begin(&team);
+	turns(&team, REGION, TURNS);
+	assert_int_equal(step_barriers_find(&team.session, &team.barriers,
+					    &team.other, 1, &nest),
+			 -ENOENT);
+	end(&team);
+}
+
 static void regions_that_come_again_go_first(void **state)
 {
 	struct team team;
@@ -291,6 +325,8 @@ int main(void)
 		cmocka_unit_test(the_first_region_with_enough_is_the_one),
 		cmocka_unit_test(two_regions_with_a_loop_are_in_doubt),
 		cmocka_unit_test(what_was_thinned_may_be_in_another),
+		cmocka_unit_test(a_little_of_another_is_left_out),
+		cmocka_unit_test(a_region_that_nobody_told_of_has_none),
 		cmocka_unit_test(regions_that_come_again_go_first),
 		cmocka_unit_test(too_many_are_forgotten),
 	};
