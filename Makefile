@@ -295,7 +295,7 @@ test:
 test-real: all fake-gpu programs
 	@tests/real/run --build $(O)
 	@tests/real/suites --build $(O)
-	@TEST_LIVE=1 tests/run --build $(O) scenarios/t_verdict
+	@TEST_LIVE=1 tests/run --jobs 1 --build $(O) scenarios/t_verdict
 
 # For aarch64, on another machine, into build-arm64/: tests/arm64 runs it.
 # SYSROOT has that architecture's libraries where this machine's own hasn't.

@@ -258,6 +258,10 @@ LIMITS = {
     "outliers": (lengths(5), 1990, 2010),
     "no-processor": (lambda waited: ours(scheduled={
         "ran_ns": (1000 - waited) * 10**9, "waited_ns": waited * 10**9}), 49, 51),
+    "crowded": (lambda waited: ours(cpus=2, scheduled={
+        "ran_ns": (1000 - waited) * 10**6, "waited_ns": waited * 10**6,
+        "lived_ns": 10**9, "processors_ns": 2 * 10**9, "others_ns": 0,
+        "program_ns": 19 * 10**8}), 99, 101),
     "own-cost": (lambda spent: ours(cost={"hooks_ns": spent}), 99000, 101000),
     "waits": (some_waits, 9.8, 10.2),
 }

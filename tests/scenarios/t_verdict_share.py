@@ -8,6 +8,7 @@ import sys
 import harness
 from harness import command, expect, expect_equal
 from t_verdict import SAMPLES, judged, made, sampled, slice_, step_, threads_
+from t_verdict_limits import team
 
 
 def test_a_first_thread_that_does_next_to_nothing_is_not_judged():
@@ -109,6 +110,33 @@ def test_workers_that_found_no_processor_are_said():
             found = [one for one in found if one["rule"] == "no-processor"]
             expect(abs(found[0]["saved_ns"] / 1e7 - share) < 0.01, found)
             expect("other threads than the first one" in found[0]["figure"], found)
+
+
+def test_what_the_programs_own_threads_had_is_no_busy_machine():
+    """32 threads on 2 processors: the first one found none free for 90 % of the time."""
+    def said(program, others, machine=2, size=0):
+        made_ = made([event for number in range(10)
+                      for event in [step_(number, number * 1000, 1000),
+                                    *team(number * 1000, number + 1, *[900] * size,
+                                          dur=900)]],
+                     {"cpus": 2, "scheduled": {
+                         "ran_ns": 10**8, "waited_ns": 9 * 10**8, "lived_ns": 10**9,
+                         "processors_ns": machine * 10**9, "others_ns": others * 10**7,
+                         "program_ns": program * 10**7}})
+        return {one["rule"]: round(one["share"], 1) for one in judged(made_)["findings"]
+                if one["rule"] in ("no-processor", "crowded")}
+
+    expect_equal(said(program=190, others=0), {"crowded": 0.9})
+    expect_equal(said(program=160, others=30), {"no-processor": 0.1, "crowded": 0.8})
+    # Two threads on two processors, and two of another program.
+    expect_equal(said(program=105, others=95), {"no-processor": 0.5})
+    # One thread alone, and two processors of 64 that others kept busy.
+    expect_equal(said(program=10, others=10), {"no-processor": 0.9})
+    expect_equal(said(program=105, others=95, machine=64), {"no-processor": 0.5})
+    # Of a processor or so nothing is known.
+    expect_equal(said(program=120, others=0), {})
+    # A team tells how many threads it has.
+    expect_equal(said(program=190, others=0, size=32), {})
 
 
 def test_a_window_is_a_part_of_what_the_kernel_counted():

@@ -89,6 +89,10 @@
 #define LAST_STEPS_MIN	   8u
 #define STEPS_MIN	   5
 
+/* What the program's own threads took from its first one: of all that it
+ * lacked, and where they had so much of the processors. */
+#define CROWDED_OF	   0.5
+#define CROWDED_MIN	   0.75
 #define OWN_COST_MIN	   0.01
 #define LOST_MIN	   0.001
 #define LOST_WAITS_MIN	   0.01 /* of those at regions' ends */
@@ -139,6 +143,7 @@ bool rule_first_step(const struct verdict_facts *, struct finding *);
 bool rule_nth_step(const struct verdict_facts *, struct finding *);
 bool rule_outliers(const struct verdict_facts *, struct finding *);
 bool rule_no_processor(const struct verdict_facts *, struct finding *);
+bool rule_crowded(const struct verdict_facts *, struct finding *);
 bool rule_own_cost(const struct verdict_facts *, struct finding *);
 bool rule_losses(const struct verdict_facts *, struct finding *);
 bool rule_waits(const struct verdict_facts *, struct finding *);
@@ -199,6 +204,9 @@ double syncs_of(const struct verdict_facts *facts);
 
 /* The part of its time in which the first thread found no processor. */
 double unscheduled(const struct verdict_facts *facts);
+
+/* ... for other programs, not for threads of its own. */
+double unscheduled_by_others(const struct verdict_facts *facts);
 bool unscheduled_is_of_the_run(const struct verdict_facts *facts);
 
 /* The same for the threads that it waits for, if it does for most of the time;

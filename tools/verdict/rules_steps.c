@@ -450,6 +450,31 @@ double unscheduled(const struct verdict_facts *facts)
 	return wall > wanted ? share * wanted / wall : share;
 }
 
+/* What other programs can have had of the processors that this one may use;
+ * 1 not known. */
+static double others_at_most(const struct trace_metadata *metadata)
+{
+	const double all = (double)metadata->processors_ns;
+	const double ours = (double)metadata->lived_ns * (double)metadata->cpus;
+
+	if (all <= 0 || ours <= 0)
+		return 1;
+	return trace_metadata_others(metadata) * (ours < all ? all / ours : 1);
+}
+
+/* Where more than one thread of the program's is busy they may outnumber the
+ * processors by themselves: then it is no more than what others had. */
+double unscheduled_by_others(const struct verdict_facts *facts)
+{
+	const struct trace_metadata *metadata = facts->metadata;
+	const double share = unscheduled(facts);
+	const double most = others_at_most(metadata);
+
+	return metadata->program_ns > metadata->lived_ns && most < share
+		       ? most
+		       : share;
+}
+
 /* The first thread sleeps for most of the time: it may wait for its workers.
  * These may outnumber the processors by themselves, so what others had of them
  * is the most that can be said. */
@@ -478,7 +503,7 @@ bool unscheduled_is_of_the_run(const struct verdict_facts *facts)
 
 static const char *who_waits(const struct verdict_facts *facts)
 {
-	if (unscheduled_workers(facts) > unscheduled(facts))
+	if (unscheduled_workers(facts) > unscheduled_by_others(facts))
 		return "the time other threads than the first one";
 	return unscheduled_is_of_the_run(facts)
 		       ? "the run, of which this is a part, the first thread"
@@ -488,7 +513,7 @@ static const char *who_waits(const struct verdict_facts *facts)
 bool rule_no_processor(const struct verdict_facts *facts,
 		       struct finding *finding)
 {
-	const double first = unscheduled(facts);
+	const double first = unscheduled_by_others(facts);
 	const double workers = unscheduled_workers(facts);
 	const double share = workers > first ? workers : first;
 
@@ -503,6 +528,36 @@ bool rule_no_processor(const struct verdict_facts *facts,
 	say(&finding->next, "see what else runs (top), and that there are no "
 			    "more busy threads than processors; measure again "
 			    "then.");
+	return true;
+}
+
+/* Threads that aren't OpenMP's, or processes: of those nobody counts the busy
+ * ones.  Where processors were idle it is the kernel that placed them so. */
+bool rule_crowded(const struct verdict_facts *facts, struct finding *finding)
+{
+	const struct trace_metadata *metadata = facts->metadata;
+	const double all = unscheduled(facts);
+	const double own = all - unscheduled_by_others(facts);
+	const int64_t cpus = trace_metadata_processors(metadata);
+
+	finding->saved_ns = own * (double)facts->split.total_ns;
+	if (facts->is_oversubscribed || own < CROWDED_OF * all || cpus <= 0 ||
+	    (double)metadata->program_ns <
+		    CROWDED_MIN * (double)cpus * (double)metadata->lived_ns ||
+	    !is_worth(facts, finding->saved_ns, SHARE_HIGH_MIN))
+		return false;
+	say(&finding->figure,
+	    "for %.0f %% of %s could run, but other threads or processes of "
+	    "the program had the processors",
+	    100 * own,
+	    unscheduled_is_of_the_run(facts)
+		    ? "the run, of which this is a part, the first thread"
+		    : "its time the first thread");
+	say(&finding->threshold, "%.0f %% of the time", 100 * SHARE_HIGH_MIN);
+	say(&finding->next,
+	    "keep no more of them busy than processors (%" PRId64
+	    "): fewer workers, or fewer threads in each.",
+	    cpus);
 	return true;
 }
 

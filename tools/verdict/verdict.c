@@ -59,6 +59,7 @@ const struct rule verdict_rules[] = {
 	{"nth-step", rule_nth_step, true, true},
 	{"outliers", rule_outliers, true, true},
 	{"no-processor", rule_no_processor, true, false},
+	{"crowded", rule_crowded, true, false},
 	{"own-cost", rule_own_cost, true, false},
 	{"waits", rule_waits, false, false}, /* that none above names */
 	{NULL, NULL, false, false},
@@ -395,6 +396,8 @@ static void judge(struct verdict *verdict)
 		set_share(facts, &finding);
 		if (names_waits(rule))
 			facts->are_waits_named = true;
+		if (rule->judge == rule_oversubscribed)
+			facts->is_oversubscribed = true;
 		verdict->findings[verdict->count++] = finding;
 	}
 	qsort(verdict->findings, verdict->count, sizeof(*verdict->findings),

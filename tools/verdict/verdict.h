@@ -31,6 +31,7 @@ struct verdict_facts {
 	struct split split;
 	double regions_in_steps; /* of OpenMP's time, from 0 to 1 */
 	bool are_waits_named;	 /* of teams, by a rule before */
+	bool is_oversubscribed;	 /* a team is, by a rule before */
 	bool is_lossy;		 /* events are missing that figures need */
 };
 

@@ -427,7 +427,8 @@ static unsigned int add_spoilt(struct text_buffer *lines,
 			       unsigned int columns)
 {
 	const struct verdict_facts *facts = &verdict->facts;
-	const bool is_workers = unscheduled_workers(facts) > unscheduled(facts);
+	const bool is_workers =
+		unscheduled_workers(facts) > unscheduled_by_others(facts);
 
 	if (!verdict_is_spoilt(verdict))
 		return 0;
