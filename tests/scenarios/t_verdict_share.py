@@ -139,6 +139,28 @@ def test_what_the_programs_own_threads_had_is_no_busy_machine():
     expect_equal(said(program=190, others=0, size=32), {})
 
 
+def test_what_was_counted_before_the_steps_is_none_of_theirs():
+    """`import torch` allocates a million blocks in two seconds; the training that
+    follows took 20 ms, and each of its steps was said to allocate 10,000."""
+    steps = [step_(number, number * 1000, 1000) for number in range(10)]
+
+    def said(lived_ms, **settings):
+        return {one["rule"] for one in judged(made(steps, {
+            "cpus": 2, "heap": {"calls": 10**6, "bytes": 10**8},
+            "cost": {"hooks_ns": 10**6}, "scheduled": {
+                "ran_ns": lived_ms * 10**6, "waited_ns": 0,
+                "lived_ns": lived_ms * 10**6}} | settings))["findings"]}
+
+    expect_equal(said(10), {"churn", "own-cost"})
+    expect_equal(said(18), {"churn", "own-cost"})
+    expect_equal(said(22), {"own-cost"})
+    expect_equal(said(2000), set())
+    # A window's own are its own, however long the program had run.
+    expect_equal(said(2000, options={"ACTIVE": "10"}, window={
+        "heap_calls": 10**6, "heap_bytes": 10**8, "hooks_ns": 10**6}),
+        {"churn", "own-cost"})
+
+
 def test_a_window_is_a_part_of_what_the_kernel_counted():
     """It counts since the thread began; who reads of a window's "time" would take it
     for the window's."""

@@ -361,10 +361,15 @@ double trace_metadata_others(const struct trace_metadata *metadata)
 		       : 0;
 }
 
+bool trace_metadata_is_part(const struct trace_metadata *metadata)
+{
+	return metadata->schedule > 0 || metadata->is_by_hand ||
+	       metadata->outside > 0 || metadata->part > 0;
+}
+
 struct trace_sums trace_metadata_own(const struct trace_metadata *metadata)
 {
-	if (metadata->schedule > 0 || metadata->is_by_hand ||
-	    metadata->outside > 0 || metadata->part > 0)
+	if (trace_metadata_is_part(metadata))
 		return metadata->window;
 	return (struct trace_sums){.heap_calls = metadata->heap_calls,
 				   .heap_bytes = metadata->heap_bytes,

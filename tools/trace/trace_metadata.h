@@ -103,6 +103,9 @@ void trace_metadata_begin(struct trace_metadata *metadata);
 void trace_metadata_entry(struct trace_metadata *metadata,
 			  const struct trace_entry *entry);
 
+/* What is counted of its window alone is a part of the run's. */
+bool trace_metadata_is_part(const struct trace_metadata *metadata);
+
 /* The sums of what is in the file: the window's, or the recording's where it is
  * whole; -1 where that isn't known. */
 struct trace_sums trace_metadata_own(const struct trace_metadata *metadata);

@@ -93,6 +93,7 @@
  * lacked, and where they had so much of the processors. */
 #define CROWDED_OF	   0.5
 #define CROWDED_MIN	   0.75
+#define COUNTED_MIN	   0.5 /* of the time that calls are counted in */
 #define OWN_COST_MIN	   0.01
 #define LOST_MIN	   0.001
 #define LOST_WAITS_MIN	   0.01 /* of those at regions' ends */

@@ -277,16 +277,40 @@ bool rule_outliers(const struct verdict_facts *facts, struct finding *finding)
 	return true;
 }
 
-/* Of the recording what falls into the judged steps. */
-static double in_steps(const struct verdict_facts *facts, double ns)
+/* A run without steps goes on after its last slice. */
+static int64_t whole_ns(const struct verdict_facts *facts)
 {
+	return facts->wall_ns > facts->split.all_ns ? facts->wall_ns
+						    : facts->split.all_ns;
+}
+
+/* The time in which the kernel counted, of which a window is a part. */
+static int64_t counted_ns(const struct verdict_facts *facts)
+{
+	const int64_t lived_ns = facts->metadata->lived_ns;
+
+	return lived_ns > whole_ns(facts) ? lived_ns : whole_ns(facts);
+}
+
+/* How much of what is counted falls into the judged steps.  Of a whole run it
+ * is counted from the program's first call on, long before anything is drawn.
+ */
+static double share_in_steps(const struct verdict_facts *facts)
+{
+	const int64_t counted = trace_metadata_is_part(facts->metadata)
+					? facts->wall_ns
+					: counted_ns(facts);
 	const double share =
-		facts->wall_ns > 0
-			? (double)facts->split.total_ns / (double)facts->wall_ns
-			: 0;
+		counted > 0 ? (double)facts->split.total_ns / (double)counted
+			    : 0;
 
 	/* What is drawn may take less than what was recorded. */
-	return ns * (share < 1 ? share : 1);
+	return share < 1 ? share : 1;
+}
+
+static double in_steps(const struct verdict_facts *facts, double ns)
+{
+	return ns * share_in_steps(facts);
 }
 
 /* What threads of a team do at once takes its time once. */
@@ -311,7 +335,10 @@ bool rule_churn(const struct verdict_facts *facts, struct finding *finding)
 	const double calls = (double)own.heap_calls;
 	double sampled;
 
-	if (calls <= 0)
+	/* What a program loads before its steps allocates, too, and how much of
+	 * all that was isn't known. */
+	if (calls <= 0 || (share_in_steps(facts) < COUNTED_MIN &&
+			   facts->metadata->sample <= 0))
 		return false;
 	finding->saved_ns =
 		in_steps(facts, calls * MALLOC_NS) * beside_each_other(facts);
@@ -421,21 +448,6 @@ bool rule_growth(const struct verdict_facts *facts, struct finding *finding)
 	say_place(facts, finding, split->steps[split->count - 1].start_ns,
 		  TIMELINE_NONE, TIMELINE_NONE);
 	return true;
-}
-
-/* A run without steps goes on after its last slice. */
-static int64_t whole_ns(const struct verdict_facts *facts)
-{
-	return facts->wall_ns > facts->split.all_ns ? facts->wall_ns
-						    : facts->split.all_ns;
-}
-
-/* The time in which the kernel counted, of which a window is a part. */
-static int64_t counted_ns(const struct verdict_facts *facts)
-{
-	const int64_t lived_ns = facts->metadata->lived_ns;
-
-	return lived_ns > whole_ns(facts) ? lived_ns : whole_ns(facts);
 }
 
 /* Of that, not of what it wanted to run: it may have slept for most. */
