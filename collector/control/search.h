@@ -77,7 +77,8 @@ enum search_family {
 	SEARCH_REGIONS,
 	SEARCH_RANGES,
 	SEARCH_CALLS,
-	SEARCH_BARRIERS /* of one region; the writer's alone */
+	SEARCH_BARRIERS, /* of one region; */
+	SEARCH_BACKWARD	 /* PyTorch's; both are the writer's alone */
 };
 
 /* A level of the nest of loops as a person was shown it

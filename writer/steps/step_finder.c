@@ -56,8 +56,10 @@ void step_finder_end(struct writer_state *state)
 	state->finder = NULL;
 	for (size_t i = 0; finder && i < finder->stream_count; i++)
 		array_free(&finder->streams[i].marks);
-	if (finder)
-		array_free(&finder->barriers.marks.marks);
+	if (!finder)
+		return;
+	array_free(&finder->barriers.marks.marks);
+	array_free(&finder->by_hand.marks.marks);
 }
 
 /* --- streams -------------------------------------------------------------- */
@@ -239,6 +241,11 @@ void step_finder_see(struct writer_state *state, struct ring_reader *reader,
 
 	if (finder && event->kind == EVENT_SCOPE && event_is_operator(event))
 		see_operator(finder, reader, event);
+	if (finder && !finder->is_over && reader &&
+	    event->flags & EVENT_OPERATOR &&
+	    thread_shown_tid(reader->thread) == step_main_tid(state))
+		step_by_hand_see(&finder->by_hand, state->session, reader,
+				 event);
 	if (finder && !finder->is_over &&
 	    (event->kind == EVENT_OMP_WAIT || event->kind == EVENT_OMP_REGION ||
 	     event->kind == EVENT_OMP_IMPLICIT))

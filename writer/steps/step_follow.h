@@ -10,6 +10,7 @@
 
 #include "collector/session/pool.h"
 #include "writer/steps/step_barriers.h"
+#include "writer/steps/step_by_hand.h"
 #include "writer/steps/step_calls.h"
 #include "writer/steps/step_cut.h"
 #include "writer/steps/step_finder.h"
@@ -32,6 +33,7 @@ struct step_finder {
 	struct step_names names;
 	struct step_operators operators;
 	struct step_barriers barriers;
+	struct step_by_hand by_hand;
 
 	bool leaves_teams; /* regions within a team's are no marks */
 

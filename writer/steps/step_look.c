@@ -193,6 +193,10 @@ void step_look_now(struct writer_state *state)
 		return;
 	}
 	next = is_final(state) ? step_optimizer_alone(state, &nest) : NULL;
+	if (!next && !doubted && is_final(state) && state->is_live &&
+	    !step_by_hand_find(&finder->by_hand, finder->streams,
+			       finder->stream_count, &nest))
+		next = &finder->by_hand.marks;
 	if (!next && !doubted && state->is_live &&
 	    (finder->has_ended || state->is_finishing) &&
 	    !step_barriers_find(state->session, &finder->barriers,

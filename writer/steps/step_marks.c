@@ -325,11 +325,13 @@ static uint64_t moved(uint64_t code, uint64_t distance)
 	return code + (uint64_t)(int64_t)(int32_t)(uint32_t)distance;
 }
 
-/* What names a region, however it is told from others. */
+/* What names a region, however it is told from others; or barriers'. */
 static uint64_t code_of(const struct step_marks *marks, size_t at)
 {
 	const struct loop_mark *mark = step_marks(marks) + at;
 
+	if (marks->code)
+		return marks->code;
 	return marks->is_by_caller ? search_region(mark->id, mark->caller)
 				   : mark->id;
 }
@@ -569,14 +571,13 @@ void step_marks_describe(const struct step_marks *marks, size_t at,
 				      &len));
 	else if (marks->family == SEARCH_CALLS)
 		step_calls_describe(naming->session, mark, text, bytes);
+	else if (marks->family == SEARCH_BACKWARD)
+		log_format(text, bytes, "what PyTorch runs backward");
 	else if (marks->family == SEARCH_BARRIERS && !marks->code)
 		log_format(text, bytes, "omp barrier");
-	else if (marks->family == SEARCH_BARRIERS)
-		log_format(text, bytes, "omp barrier in \"%s\"",
-			   naming_find(naming, marks->code, marks->code, 0)
-				   ->shown);
 	else
-		log_format(text, bytes, "omp region \"%s\"",
+		log_format(text, bytes, "omp %s \"%s\"",
+			   marks->code ? "barrier in" : "region",
 			   region_of(marks, at, naming)->shown);
 }
 
@@ -636,7 +637,7 @@ void step_marks_setting(const struct step_marks *marks,
 
 	text[0] = '\0';
 	/* The name alone doesn't tell, or nothing hears of it in time. */
-	if (marks->is_by_caller || marks->family == SEARCH_BARRIERS ||
+	if (marks->is_by_caller || marks->family >= SEARCH_BARRIERS ||
 	    step_marks(marks)[level->first].is_jit)
 		return;
 	setting_name(marks, level->first, naming, name, sizeof(name));

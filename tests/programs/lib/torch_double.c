@@ -40,7 +40,7 @@ struct record {
 	bool needs[3];
 	uint64_t called;
 	uint64_t contexts[6];
-	char name[32];
+	uint64_t variant[4]; /* of names */
 	uint64_t which;
 	int64_t sequence;
 	const void *inputs;
@@ -54,6 +54,7 @@ struct record {
 	struct callback observed[3];
 	void *context[3];
 	unsigned int count;
+	char name[96];
 };
 
 static struct slot {
@@ -180,7 +181,8 @@ static void begin(struct record *record, const char *name, size_t len,
 {
 	const char *knob = getenv("TORCH_DOUBLE");
 
-	memcpy(record->name, name, len < 31 ? len : 31);
+	memcpy(record->name, name,
+	       len < sizeof(record->name) ? len : sizeof(record->name) - 1);
 	if (knob && !strcmp(knob, "moved"))
 		record->moved = sequence;
 	else
