@@ -32,6 +32,14 @@ SECONDS = 120
 PLUGIN = "/data/plugin/pytorch_profiler"
 # What ranks say to each other before the first step and behind the last is in none.
 OUTSIDE = r"Found (a )?communication ops? not belong to any step"
+# It takes the last step away where fewer kernels fall into it than into the one before:
+# of two threads that launch the other one may be late with its own.
+TAIL = r"Remove the last 1 steps from overview"
+
+
+def launchers(events):
+    return {event["tid"] for event in events
+            if event.get("cat") == "cuda_runtime" and "Launch" in event["name"]}
 
 
 def wanted_views(events):
@@ -74,8 +82,11 @@ def parse(path, folder, report):
     profile = RunGenerator(worker, None, data).generate_run_profile()
     views = sorted(view.display_name for view in profile.views)
     report.equal("views", views, wanted_views(events))
-    report.equal("steps", sorted(row[0] for row in profile.overview["steps"]["rows"]),
-                 steps_wanted(events))
+    shown = {row[0] for row in profile.overview["steps"]["rows"]}
+    steps = steps_wanted(events)
+    if len(shown) == len(steps) - 1 and len(launchers(events)) > 1:
+        steps.remove(max(steps, key=int))
+    report.equal("steps", sorted(shown), steps)
     report.equal("trace that is shown", profile.trace_file_path, path)
 
     found = {row["name"] for row in profile.operation_table_by_name["data"]}
@@ -187,7 +198,8 @@ def serve(paths):
             server.wait()
         with open(log, encoding="utf-8", errors="replace") as output:
             for line in output:
-                if re.match(r"[WE]\d{4} |Traceback", line) and not re.search(OUTSIDE, line):
+                if re.match(r"[WE]\d{4} |Traceback", line) and not re.search(
+                        OUTSIDE + "|" + TAIL, line):
                     report.expect(False, line.strip()[:300])
     return report.end(f"{len(paths)} traces, each view filled")
 
@@ -196,7 +208,8 @@ def check(path):
     report = traces.Report(path)
     # Calls outside of operators, in annotations alone: they have no row.
     listener = traces.Listener(lambda record, text: re.match(
-        r"\d+ Runtime with external id \S+ don't correlate|" + OUTSIDE, text))
+        r"\d+ Runtime with external id \S+ don't correlate|" + OUTSIDE, text)
+        or (re.match(TAIL, text) and len(launchers(traces.load(path)["traceEvents"])) > 1))
     logging.getLogger("pytorch_profiler").addHandler(listener)
     count, views = 0, []
     try:
