@@ -192,6 +192,14 @@ static void note_begun(struct writer_state *state)
 	begun->looked_ns = timeline_ns(&state->timeline, clock_ticks());
 }
 
+/* The program has all descriptors open that it may, or allows itself none, for
+ * a moment: the next pass tries again, and events wait in their rings. */
+static bool may_pass(const struct writer_state *state, int rc)
+{
+	return (rc == -EMFILE || rc == -ENFILE) && state->is_live &&
+	       !state->is_finishing;
+}
+
 static int begin(struct writer_state *state, uint64_t start_ticks)
 {
 	struct window_file *file = &state->file;
@@ -210,7 +218,8 @@ static int begin(struct writer_state *state, uint64_t start_ticks)
 	state->counts.file_events = 0;
 	rc = create(state, timeline_unix_ns(&state->timeline, start_ticks));
 	if (rc) {
-		window_file_fail(state, rc, "make");
+		if (!may_pass(state, rc))
+			window_file_fail(state, rc, "make");
 		return rc;
 	}
 	begin_notes(state);

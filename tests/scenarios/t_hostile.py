@@ -11,6 +11,7 @@ import re
 import shutil
 import signal
 import subprocess
+import sys
 import time
 
 import harness
@@ -221,6 +222,33 @@ def test_a_limit_of_descriptors():
     run(prefix=limited("-n", 4))
     done = run("fds", prefix=limited("-n", 64))
     expect(done.own_lines, "not a word")
+
+
+MOMENT = """
+import ctypes, resource, time
+own = ctypes.CDLL(None)
+def step():
+    if hasattr(own, "traceprof_step_"):
+        own.traceprof_mark_(b"in a step")
+        own.traceprof_step_()
+        time.sleep(0.3)
+soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+step()
+resource.setrlimit(resource.RLIMIT_NOFILE, (0, hard))
+step()
+step()
+resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
+step()
+"""
+
+
+def test_no_descriptor_for_a_moment():
+    """The file of a window can't be made then, but a little later."""
+    done = harness.same(sys.executable, "-c", MOMENT,
+                        env={"TRACEPROF_STEP": "api", "TRACEPROF_WAIT": "1",
+                             "TRACEPROF_ACTIVE": "1", "TRACEPROF_REPEAT": "1"})
+    expect_equal(done.trace.steps(), [1], done.stderr)
+    expect_equal(len([one for one in done.trace.events if one["name"] == "in a step"]), 1)
 
 
 def test_a_limit_of_memory():
