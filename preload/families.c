@@ -62,6 +62,8 @@ void families_prepare(void)
 		gate_mark(GATE_OMP_CALLER, true);
 	sampler_prepare();
 	python_prepare();
+	if (python_is_prepared())
+		waits_look_at_reads(python_look);
 	/* Another library's constructor may have begun the recording, which
 	 * knew of no interpreter yet. */
 	if (load_relaxed(&session_here))

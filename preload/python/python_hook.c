@@ -544,6 +544,15 @@ void python_poll(struct session *session)
 		ask();
 }
 
+/* The first module that it reads comes when it has just started: no later, as
+ * busy as the machine may be. */
+void python_look(void)
+{
+	if (load_relaxed(&hook.is_wanted) && !load_relaxed(&hook.is_set) &&
+	    !is_over())
+		ask();
+}
+
 /* The interpreter starts within milliseconds, which the writer would sleep
  * through. */
 static void *await(void *unused)

@@ -27,6 +27,10 @@ bool python_start(struct session *session);
 /* In our constructor, where the recording has begun before it. */
 void python_start_late(struct session *session);
 
+/* A thread reads a file: the interpreter may have started just now.  Any
+ * thread; takes a lock of the interpreter's at most once. */
+void python_look(void);
+
 /* Writer, each pass: the interpreter may have started. */
 void python_poll(struct session *session);
 

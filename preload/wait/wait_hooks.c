@@ -185,17 +185,27 @@ static const char words[CALL_COUNT][32] = {
 #undef X
 };
 
+static void look_for_nothing(void)
+{
+}
+
 static struct {
 	_Atomic uint32_t name[CALL_COUNT]; /* of the session's names */
 	_Atomic uint64_t least_ticks;
 	const char *gil; /* what the GIL lies in */
 	size_t gil_bytes;
-} waits;
+	void (*look)(void); /* for an interpreter that has started */
+} waits = {.look = look_for_nothing};
 
 void waits_know_gil(const char *around, size_t bytes)
 {
 	waits.gil = around;
 	waits.gil_bytes = bytes;
+}
+
+void waits_look_at_reads(void (*look)(void))
+{
+	waits.look = look;
 }
 
 static bool is_gil(const void *object)
@@ -283,8 +293,10 @@ static inline uint64_t begin_woken(void)
 
 static inline uint64_t begin_file(void)
 {
-	if (likely(!(gate_bits() & (GATE_WAIT | GATE_IO))))
+	if (likely(!(gate_bits() & (GATE_WAIT | GATE_IO | GATE_PYTHON))))
 		return 0;
+	if (unlikely(gate_bits() & GATE_PYTHON))
+		waits.look();
 	return waits_are_wanted() || file_io_is_wanted() ? clock_ticks() : 0;
 }
 

@@ -68,4 +68,8 @@ void waits_thread_entered(const struct thread *thread);
  * calls of Python too. */
 void waits_know_gil(const char *around, size_t bytes);
 
+/* In our constructor: what is called before the program reads or writes a file
+ * while calls of Python are recorded, on whichever thread does. */
+void waits_look_at_reads(void (*look)(void));
+
 #endif
