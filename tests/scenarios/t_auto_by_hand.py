@@ -6,7 +6,7 @@ import os
 import sys
 
 import harness
-from harness import expect, expect_equal, same
+from harness import compile_program, expect, expect_equal, same
 from t_torch import library
 
 TRAINING = '''
@@ -46,6 +46,7 @@ def without_gradients(count=3):
 
 def backward(weights=4, more=0):
     operator("aten::ones_like", nodes, ["aten::fill_"])
+    operator("autograd::engine::evaluate_function: MseLossBackward0", nodes - 1, [], 1)
     for _ in range(weights + more):
         operator("autograd::engine::evaluate_function: AddmmBackward0", 1,
                  ["aten::mm"], 1)
@@ -166,6 +167,22 @@ for _ in range(50):
 ''', 50, each=2)
 
 
+def test_two_networks_in_turn_that_have_regions():
+    """By those alone each of them has a turn."""
+    regions = compile_program("lib/regions.c", "-shared", "-fPIC", "-fopenmp",
+                              name="libregions.so")
+    expect_steps(f'''
+work = ctypes.CDLL({regions!r})
+for _ in range(50):
+    for weights in (4, 8):
+        forward()
+        work.region_one()
+        backward(weights)
+        work.region_two()
+        update(4)
+''', 50, each=2)
+
+
 def test_evaluations_between():
     expect_steps('''
 for epoch in range(6):
@@ -211,6 +228,41 @@ for _ in range(60):
     backward(more=3)
     update()
 ''')
+
+
+def test_weights_that_are_moved_there_and_back():
+    """An extragradient, with two networks' losses; sharpness-aware minimisation, which
+    changes more as it comes back; or moves what it didn't keep."""
+    there, back = "update()", "update()\n    update()"
+    for body in ((there, back), (there, "update()\n    without_gradients()")):
+        for times in (1, 2):
+            expect_none("\nfor _ in range(40):\n" + "".join(
+                "    forward()\n    backward()\n" * times + f"    {moved}\n"
+                for moved in body))
+    # In three stages.
+    expect_none("\nfor _ in range(40):\n" + "".join(
+        f"    forward()\n    backward()\n    {moved}\n" for moved in (there, there, back)))
+
+
+def test_walks_of_one_weight():
+    """Six gradients of a sample, by Hamiltonian Monte Carlo: are there 20 or 120?"""
+    expect_none('''
+for i in range(120):
+    forward()
+    backward(1)
+    update(1)
+    if i % 6 == 5:
+        without_gradients()
+''')
+    # A report is none.
+    expect_steps('''
+for i in range(120):
+    forward()
+    backward(1)
+    update(1)
+    if i % 10 == 9:
+        without_gradients()
+''', 120)
 
 
 def test_networks_of_any_size():

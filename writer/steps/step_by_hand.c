@@ -26,6 +26,14 @@
 #define COVERS_LEAST  40u
 #define COUNT_MAX     0xffffu
 #define SITE	      1u
+/* A walk's steps; people choose multiples of that for reports. */
+#define WALK_MOST     16u
+#define REPORTS_OF    5u
+/* A round's counts in its mark's note. */
+#define GRADIENTS     ((uint64_t)COUNT_MAX)
+#define NODES	      ((uint64_t)COUNT_MAX << 16)
+#define CHANGES	      ((uint64_t)COUNT_MAX << 32)
+#define OPERATORS     ((uint64_t)COUNT_MAX << 48)
 
 /* A round's counts, as its mark keeps them. */
 static uint64_t packed(const struct by_hand_counts *counts)
@@ -203,42 +211,70 @@ static bool is_updated(const struct loop_mark *mark)
 	       counts.changes >= min_u64(counts.gradients, half);
 }
 
-/* Rounds that are as the one so many before them, of 100. */
+/* Of 100 rounds, or of those that move the weights, those that are as the one
+ * so many before them. */
 static size_t as_before(const struct step_marks *marks, uint64_t mask,
-			size_t back)
+			size_t back, bool is_of_updates)
 {
 	const struct loop_mark *all = step_marks(marks);
-	size_t same = 0;
+	uint64_t before[WALK_MOST];
+	size_t seen = 0, same = 0;
 
-	for (size_t i = back; i < marks->count; i++)
-		same += !((all[i].note ^ all[i - back].note) & mask);
-	return marks->count > back ? same * 100 / (marks->count - back) : 0;
+	for (size_t i = 0; i < marks->count; i++) {
+		uint64_t *const old = &before[seen % back];
+
+		if (is_of_updates && !is_updated(&all[i]))
+			continue;
+		same += seen >= back && !((all[i].note ^ *old) & mask);
+		*old = all[i].note;
+		seen++;
+	}
+	return seen > back ? same * 100 / (seen - back) : 0;
 }
 
 /* The least number of rounds after which the same comes again, always; 0 none.
  */
 static size_t turns_of(const struct step_marks *marks, uint64_t mask,
-		       size_t often)
+		       size_t often, bool is_of_updates)
 {
 	for (size_t back = 1; back <= IN_TURN_MOST; back++) {
-		if (as_before(marks, mask, back) >= often)
+		if (as_before(marks, mask, back, is_of_updates) >= often)
 			return back;
 	}
 	return 0;
+}
+
+/* Weights that are moved each second time otherwise are moved there and back
+ * (an extragradient, sharpness-aware minimisation), twice in a step.  Where
+ * there is but one, it may go for a walk of some steps, and then another. */
+static bool is_to_and_fro(const struct step_marks *marks)
+{
+	const uint64_t first = step_marks(marks)->note;
+	const size_t most = (first & COUNT_MAX) == 1 ? WALK_MOST : 2;
+
+	if (turns_of(marks, CHANGES, OFTEN, true) > 1)
+		return true;
+	for (size_t back = 2; back <= most; back++) {
+		if (back % REPORTS_OF &&
+		    as_before(marks, OPERATORS, back, true) >= NEARLY_ALL &&
+		    as_before(marks, OPERATORS, 1, true) < OFTEN)
+			return true;
+	}
+	return false;
 }
 
 /* All weights are moved behind each: so often is it done to several networks in
  * turn, of which each has as many; 0 not known. */
 static size_t networks_of(const struct step_marks *marks)
 {
-	const uint64_t nodes = (uint64_t)COUNT_MAX << 16;
-	const size_t turns = turns_of(marks, COUNT_MAX, NEARLY_ALL);
+	const size_t turns = turns_of(marks, GRADIENTS, NEARLY_ALL, false);
 
 	/* Two that are alike, and one of them learns from both. */
-	if (turns == 1 && as_before(marks, nodes, 1) < 100 - NEARLY_ALL &&
-	    turns_of(marks, nodes, OFTEN) > 1)
+	if (turns == 1 &&
+	    as_before(marks, NODES, 1, false) < 100 - NEARLY_ALL &&
+	    turns_of(marks, NODES, OFTEN, false) > 1)
 		return 0;
-	return turns;
+	return turns == 1 && is_to_and_fro(marks) ? 0 : turns;
 }
 
 /* The weights are moved behind each so many; 0 now and then. */
@@ -255,7 +291,10 @@ static size_t batches_of(const struct step_marks *marks)
 		batches = i + 1 - begin;
 		begin = i + 1;
 	}
-	return updates >= ROUNDS_LEAST && batches <= BATCHES_MOST ? batches : 0;
+	return updates >= ROUNDS_LEAST && batches <= BATCHES_MOST &&
+			       !is_to_and_fro(marks)
+		       ? batches
+		       : 0;
 }
 
 /* Nothing is changed in place, but each round has as much that may be new
@@ -266,7 +305,7 @@ static bool are_alike(const struct step_marks *marks)
 
 	return first.gradients &&
 	       first.operators >= OPERATORS_OF * first.gradients &&
-	       as_before(marks, (uint64_t)COUNT_MAX << 48, 1) >= ALIKE;
+	       as_before(marks, OPERATORS, 1, false) >= ALIKE;
 }
 
 static size_t runs_in_step(const struct step_marks *marks)
@@ -305,19 +344,36 @@ static bool covers(const struct step_by_hand *hand,
 	       hand->all * COVERS_LEAST;
 }
 
-int step_by_hand_find(struct step_by_hand *hand,
-		      const struct step_marks *streams, size_t count,
-		      struct loop_nest *nest)
+/* 0: they tell none. */
+static size_t find_runs(struct step_by_hand *hand,
+			const struct step_marks *streams, size_t count)
 {
-	struct loop_level *level = &nest->level[0];
 	size_t runs;
 
 	close_round(hand);
 	if (hand->has_optimizer || hand->is_full || !hand->marks.count ||
 	    !covers(hand, streams, count))
-		return -ENOENT;
+		return 0;
 	runs = runs_in_step(&hand->marks);
-	if (!runs || hand->marks.count < ROUNDS_LEAST * runs)
+	return hand->marks.count >= ROUNDS_LEAST * runs ? runs : 0;
+}
+
+size_t step_by_hand_steps(struct step_by_hand *hand,
+			  const struct step_marks *streams, size_t count)
+{
+	const size_t runs = find_runs(hand, streams, count);
+
+	return runs ? hand->marks.count / runs : 0;
+}
+
+int step_by_hand_find(struct step_by_hand *hand,
+		      const struct step_marks *streams, size_t count,
+		      struct loop_nest *nest)
+{
+	struct loop_level *level = &nest->level[0];
+	const size_t runs = find_runs(hand, streams, count);
+
+	if (!runs)
 		return -ENOENT;
 	*nest = (struct loop_nest){.count = 1, .runner_up = 1};
 	step_marks_find_site(&hand->marks, 0, level);

@@ -47,6 +47,10 @@ struct step_by_hand {
 void step_by_hand_see(struct step_by_hand *hand, const struct session *session,
 		      struct ring_reader *reader, const struct event *event);
 
+/* How many steps they tell of; 0 none. */
+size_t step_by_hand_steps(struct step_by_hand *hand,
+			  const struct step_marks *streams, size_t count);
+
 /* 0: they tell a step; -ENOENT. */
 int step_by_hand_find(struct step_by_hand *hand,
 		      const struct step_marks *streams, size_t count,

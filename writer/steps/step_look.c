@@ -138,6 +138,24 @@ static bool is_final(const struct writer_state *state)
 	return step_search_of(state)->is_whole || state->is_finishing;
 }
 
+/* ... than weights are moved by hand: a part of a step, or tests that look like
+ * one.  Unless PyTorch was asked too late to know of all. */
+static bool turns_more_often(struct writer_state *state,
+			     const struct step_marks *stream,
+			     const struct loop_level *level)
+{
+	struct step_finder *finder = state->finder;
+	size_t steps;
+
+	if (stream->family != SEARCH_REGIONS ||
+	    stream->tid != step_main_tid(state) ||
+	    finder->torch_ticks > step_marks(stream)[level->first].ticks)
+		return false;
+	steps = step_by_hand_steps(&finder->by_hand, finder->streams,
+				   finder->stream_count);
+	return steps && level->turns / step_level_every(level) > steps + 1;
+}
+
 /* Without an optimizer: what was found is a layer, or doesn't turn as often as
  * the loss is run backward, of which no layer has one. */
 static bool operators_tell_another(struct writer_state *state,
@@ -145,9 +163,13 @@ static bool operators_tell_another(struct writer_state *state,
 				   struct loop_nest *nest)
 {
 	const struct step_operators *operators = &state->finder->operators;
+	const enum step_backward told =
+		step_backward_compare(state->session, operators, stream, nest);
+	const struct loop_level *level = &nest->level[nest->step];
 
-	switch (step_backward_compare(state->session, operators, stream,
-				      nest)) {
+	if (turns_more_often(state, stream, level))
+		return true;
+	switch (told) {
 	case BACKWARD_IS_STEP: return false;
 	case BACKWARD_OTHER: return true;
 	default:
