@@ -130,7 +130,7 @@ static void growth(void)
 	kept[step % 1000] = malloc(512 << 10);
 	if (!kept[step % 1000])
 		exit(1);
-	team(1, 2, 2);
+	team(2, 2, 2);
 }
 
 static void first_step(void)
