@@ -15,7 +15,8 @@ from torch.utils.data import DataLoader, TensorDataset
 
 STEPS = {"digits": 60, "validated": 60, "accumulated": 40, "scheduled": 80, "checked": 45,
          "newton": 20, "generated": 50, "halves": 50, "words": 70, "rounded": 40,
-         "delayed": 60, "distilled": 45, "momentum": 64, "adversaries": 60, "same_line": 45}
+         "delayed": 60, "distilled": 45, "momentum": 64, "adversaries": 60, "same_line": 45,
+         "by_hand": 60, "by_hand_added_up": 20, "by_hand_in_turn": 50}
 NONE_FOUND = ("generated", "delayed")  # in doubt
 
 
@@ -265,6 +266,47 @@ def same_line():
         functional.cross_entropy(head(body(x)), y).backward()
         for optimizer in both:
             optimizer.step()
+
+
+@torch.no_grad()
+def move(model):
+    """Without an optimizer; and gradients begin anew."""
+    for weights in model.parameters():
+        weights -= 0.01 * weights.grad
+        weights.grad = None
+
+
+def by_hand():
+    model = network(16, 24)
+    rows_of, labels = rows(320, 16)
+    for _ in range(6):
+        for x, y in zip(rows_of.split(32), labels.split(32)):
+            functional.cross_entropy(model(x), y).backward()
+            move(model)
+        with torch.no_grad():
+            functional.cross_entropy(model(rows_of), labels).item()
+
+
+def by_hand_added_up():
+    """Through a layer that keeps a mean in place, of batches that are changed so."""
+    model = nn.Sequential(nn.BatchNorm1d(16), network(16, 24))
+    for number in range(80):
+        x, y = rows(32, 16)
+        x.sub_(x.mean())
+        (functional.cross_entropy(model(x), y) / 4).backward()
+        if number % 4 == 3:
+            move(model)
+
+
+def by_hand_in_turn():
+    maker, judge = network(8, 24, 16), network(16, 24, 1)
+    for _ in range(50):
+        made = maker(torch.randn(32, 8))
+        (judge(made.detach()).mean() - judge(torch.randn(32, 16)).mean()).backward()
+        move(judge)
+        (-judge(made).mean()).backward()
+        move(maker)
+        judge.zero_grad()
 
 
 def end_of(event):

@@ -44,9 +44,9 @@ def without_gradients(count=3):
     for _ in range(count):
         operator("aten::linear", -1, ["aten::addmm"])
 
-def backward(weights=4, more=0):
+def backward(weights=4, more=0, loss="Mse"):
     operator("aten::ones_like", nodes, ["aten::fill_"])
-    operator("autograd::engine::evaluate_function: MseLossBackward0", nodes - 1, [], 1)
+    operator(f"autograd::engine::evaluate_function: {loss}Backward0", nodes - 1, [], 1)
     for _ in range(weights + more):
         operator("autograd::engine::evaluate_function: AddmmBackward0", 1,
                  ["aten::mm"], 1)
@@ -181,6 +181,23 @@ for _ in range(50):
         work.region_two()
         update(4)
 ''', 50, each=2)
+
+
+def test_first_steps_that_pytorch_did_not_tell_of():
+    """It is asked when the recording has begun: then the regions know better."""
+    regions = compile_program("lib/regions.c", "-shared", "-fPIC", "-fopenmp",
+                              name="libregions.so")
+    run = training(f'''
+work = ctypes.CDLL({regions!r})
+for i in range(60):
+    work.region_one()
+    if i > 9:
+        forward()
+        backward(loss=random.choice(("Mse", "NllLoss")))
+        update()
+    work.region_two()
+''')
+    expect_equal(len(run.trace.steps()), 60, run.stderr)
 
 
 def test_evaluations_between():
