@@ -105,6 +105,7 @@ for _ in range(60):
     forward(first=["aten::randn"])
     backward()
     update()
+    operator("aten::to", -1, ["aten::copy_"])
 ''', 60)
     steps = run.trace.slices("ProfilerStep#*")
     moved = run.trace.slices("aten::sub_")[3::4]

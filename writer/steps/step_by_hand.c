@@ -71,9 +71,12 @@ static bool is_change(const char *name)
 static void leave_inside(struct step_by_hand *hand, uint64_t start_ticks)
 {
 	while (hand->inside_count &&
-	       hand->inside[hand->inside_count - 1] >= start_ticks) {
+	       hand->inside[hand->inside_count - 1].start_ticks >=
+		       start_ticks) {
 		hand->inside_count--;
 		hand->phase.changes--;
+		hand->change_ticks =
+			hand->inside[hand->inside_count].before_ticks;
 	}
 }
 
@@ -103,7 +106,8 @@ static void add_operator(struct step_by_hand *hand, const char *name,
 	if (hand->inside_count == BY_HAND_INSIDE)
 		memmove(hand->inside, hand->inside + 1,
 			--hand->inside_count * sizeof(hand->inside[0]));
-	hand->inside[hand->inside_count++] = event->start_ticks;
+	hand->inside[hand->inside_count++] =
+		(struct by_hand_inside){event->start_ticks, hand->change_ticks};
 	hand->phase.changes++;
 	hand->change_ticks = event->end_ticks;
 }

@@ -27,7 +27,10 @@ struct by_hand_counts {
 struct step_by_hand {
 	struct step_marks marks;
 	struct by_hand_counts phase, round;
-	uint64_t inside[BY_HAND_INSIDE]; /* when those began */
+	struct by_hand_inside {
+		uint64_t start_ticks;
+		uint64_t before_ticks; /* the end of the change before */
+	} inside[BY_HAND_INSIDE];
 	size_t inside_count;
 	/* Of the first operator behind what was run backward, 0 none yet. */
 	uint64_t sequence;

@@ -138,6 +138,13 @@ static bool is_final(const struct writer_state *state)
 	return step_search_of(state)->is_whole || state->is_finishing;
 }
 
+/* Nor anything that isn't known yet. */
+static bool is_over(const struct writer_state *state)
+{
+	return state->is_live &&
+	       (state->finder->has_ended || state->is_finishing);
+}
+
 /* ... than weights are moved by hand: a part of a step, or tests that look like
  * one.  Unless PyTorch was asked too late to know of all. */
 static bool turns_more_often(struct writer_state *state,
@@ -147,7 +154,7 @@ static bool turns_more_often(struct writer_state *state,
 	struct step_finder *finder = state->finder;
 	size_t steps;
 
-	if (stream->family != SEARCH_REGIONS ||
+	if (!is_over(state) || stream->family != SEARCH_REGIONS ||
 	    stream->tid != step_main_tid(state) ||
 	    finder->torch_ticks > step_marks(stream)[level->first].ticks)
 		return false;
@@ -215,12 +222,11 @@ void step_look_now(struct writer_state *state)
 		return;
 	}
 	next = is_final(state) ? step_optimizer_alone(state, &nest) : NULL;
-	if (!next && !doubted && is_final(state) && state->is_live &&
+	if (!next && !doubted && is_over(state) &&
 	    !step_by_hand_find(&finder->by_hand, finder->streams,
 			       finder->stream_count, &nest))
 		next = &finder->by_hand.marks;
-	if (!next && !doubted && state->is_live &&
-	    (finder->has_ended || state->is_finishing) &&
+	if (!next && !doubted && is_over(state) &&
 	    !step_barriers_find(state->session, &finder->barriers,
 				finder->streams, finder->stream_count, &nest))
 		next = &finder->barriers.marks;
