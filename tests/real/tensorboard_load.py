@@ -28,7 +28,7 @@ import urllib.request
 import traces
 
 SKIPPED = 77
-SECONDS = 120
+SECONDS = 900                   # for all traces; more would be a hang
 PLUGIN = "/data/plugin/pytorch_profiler"
 # What ranks say to each other before the first step and behind the last is in none.
 OUTSIDE = r"Found (a )?communication ops? not belong to any step"
