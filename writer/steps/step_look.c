@@ -138,15 +138,17 @@ static bool is_final(const struct writer_state *state)
 	return step_search_of(state)->is_whole || state->is_finishing;
 }
 
-/* Nor anything that isn't known yet. */
+/* ... and all marks are here, in the process itself: what no thread could
+ * count, barriers and runs backward, is looked at then alone. */
 static bool is_over(const struct writer_state *state)
 {
 	return state->is_live &&
 	       (state->finder->has_ended || state->is_finishing);
 }
 
-/* ... than weights are moved by hand: a part of a step, or tests that look like
- * one.  Unless PyTorch was asked too late to know of all. */
+/* A level that turns more often than weights are moved by hand is a part of a
+ * step, or has tests that look like one; unless PyTorch was asked too late to
+ * know of all. */
 static bool turns_more_often(struct writer_state *state,
 			     const struct step_marks *stream,
 			     const struct loop_level *level)
