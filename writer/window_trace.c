@@ -8,6 +8,7 @@
 #include "writer/draw/heap_sites.h"
 #include "writer/draw/heap_counter.h"
 #include "writer/file/truncated_file.h"
+#include "writer/gpu/gpu_taken.h"
 #include "writer/text/schema.h"
 #include "writer/trace_frame.h"
 #include "writer/draw/task_sums.h"
@@ -466,6 +467,7 @@ int window_trace_next(struct writer_state *state)
 	int rc;
 
 	step_finder_part(state);
+	gpu_taken_draw(state, now);
 	/* The window may be over by now, where the writer is late. */
 	state->file.begun.is_known = false;
 	rc = finish(state, end);

@@ -16,6 +16,7 @@
 #define GPU_NAME_BYTES	96
 #define GPU_STREAMS_MAX 1024u
 #define GPU_GRAPHS_MAX	16384u
+#define GPU_TAKEN_MAX	1024u
 
 enum gpu_source {
 	GPU_SOURCE_NONE,
@@ -60,6 +61,15 @@ struct gpu_graph {
 	_Atomic uint32_t work;	  /* kernels, copies and memsets; 0 not known */
 };
 
+/* A time at which CUPTI was another profiler's; RELEASE of the count behind it.
+ */
+struct gpu_taken {
+	_Atomic uint64_t start_ticks;
+	_Atomic uint64_t end_ticks; /* 0 it goes on */
+	_Atomic uint32_t tid;
+	_Atomic uint32_t is_loss; /* before it was seen */
+};
+
 struct gpu_state {
 	_Atomic uint32_t source;	/* enum gpu_source */
 	_Atomic uint32_t is_live;	/* records may still come */
@@ -87,6 +97,10 @@ struct gpu_state {
 	_Atomic uint32_t has_allocator; /* that reports what it hands out */
 	_Atomic uint64_t lost;		/* buffers that we had no room for */
 	_Atomic uint64_t dropped;	/* records that CUPTI had no room for */
+	/* When CUPTI last asked for a buffer or gave one back; 0 never. */
+	_Atomic uint64_t touched_ticks;
+	_Atomic uint32_t taken_count; /* ever: the newest are in the ring */
+	struct gpu_taken taken[GPU_TAKEN_MAX];
 	struct gpu_device device[GPU_DEVICES_MAX];
 	struct gpu_stream stream[GPU_STREAMS_MAX];
 	struct gpu_graph graph[GPU_GRAPHS_MAX];

@@ -78,6 +78,15 @@ static struct cupti_buffer *claim(void)
 	return NULL;
 }
 
+static void touch(const struct session *session)
+{
+	const uint64_t now = clock_ticks();
+
+	store_relaxed(&buffers.touched, now);
+	if (session)
+		store_relaxed(&session->head->gpu.touched_ticks, now);
+}
+
 void CUPTIAPI cupti_buffers_request(uint8_t **bytes, size_t *size,
 				    size_t *most_records)
 {
@@ -85,7 +94,7 @@ void CUPTIAPI cupti_buffers_request(uint8_t **bytes, size_t *size,
 	struct cupti_buffer *buffer = claim();
 
 	*most_records = 0;
-	store_relaxed(&buffers.touched, clock_ticks());
+	touch(session);
 	if (likely(buffer)) {
 		store_relaxed(&buffer->lent_ticks, clock_ticks());
 		*bytes = buffer->bytes;
@@ -205,7 +214,7 @@ void CUPTIAPI cupti_buffers_complete(CUcontext context, uint32_t stream,
 		errno = saved;
 		return;
 	}
-	store_relaxed(&buffers.touched, clock_ticks());
+	touch(session);
 	was = thread_busy();
 	if (!takes_back(session, &buffers.buffer[index])) {
 		thread_unbusy(was);

@@ -25,7 +25,6 @@
 #define HANG_NS	   (UINT64_C(2000000) * CUPTI_TURN_MS)
 /* Between two looks of the writer's. */
 #define PASS_NS	   UINT64_C(1000000000)
-#define TIMES_MAX  64u
 #define INSIDE_MAX 32u
 
 enum holder { OURS, LEAVING, THEIRS, RETURNING, TAKEN };
@@ -47,14 +46,6 @@ static struct {
 	CUpti_TimestampCallbackFunc _Atomic clock;
 	CUpti_BuffersCallbackRequestFunc _Atomic request;
 	CUpti_BuffersCallbackCompleteFunc _Atomic complete;
-	/* Times at which CUPTI was another's, in turn: so many ever, and of
-	 * these those that the writer has taken. */
-	_Atomic uint32_t count, shown;
-	struct {
-		_Atomic uint64_t start, end;
-		_Atomic uint32_t tid;
-		_Atomic bool is_loss; /* before it was seen */
-	} times[TIMES_MAX];
 } other;
 
 bool cupti_is_ours(void)
@@ -75,58 +66,34 @@ static bool move(enum holder from, enum holder to)
 	return moved;
 }
 
+/* One after the other: who moves the holder on. */
 static void time_begins(uint64_t start, bool is_loss)
 {
-	const uint32_t number = load_relaxed(&other.count);
-	const uint32_t at = number % TIMES_MAX;
+	struct session *session = load_relaxed(&session_here);
+	struct gpu_state *gpu = &session->head->gpu;
+	const uint32_t number = load_relaxed(&gpu->taken_count);
+	struct gpu_taken *taken = &gpu->taken[number % GPU_TAKEN_MAX];
 
-	/* ACQUIRE pairs with RELEASE in cupti_neighbour_slice(): the place has
-	 * been read. */
-	if (number - load_acquire(&other.shown) >= TIMES_MAX) {
-		session_note(load_relaxed(&session_here),
-			     "CUPTI was another profiler's more often than is "
-			     "drawn");
-		return;
-	}
-	store_relaxed(&other.times[at].start, start);
-	store_relaxed(&other.times[at].is_loss, is_loss);
-	store_relaxed(&other.times[at].end, 0);
-	store_relaxed(&other.times[at].tid, (uint32_t)syscall(SYS_gettid));
-	/* RELEASE pairs with ACQUIRE in cupti_neighbour_slice(). */
-	store_release(&other.count, number + 1);
+	if (number == GPU_TAKEN_MAX)
+		session_note(session, "CUPTI was another profiler's more often "
+				      "than is drawn");
+	store_relaxed(&taken->start_ticks, start);
+	store_relaxed(&taken->end_ticks, 0);
+	store_relaxed(&taken->tid, (uint32_t)syscall(SYS_gettid));
+	store_relaxed(&taken->is_loss, is_loss);
+	/* RELEASE pairs with ACQUIRE in gpu_taken_draw(). */
+	store_release(&gpu->taken_count, number + 1);
 }
 
 static void time_ends(void)
 {
-	const uint32_t count = load_relaxed(&other.count);
+	struct gpu_state *gpu = &load_relaxed(&session_here)->head->gpu;
+	const uint32_t count = load_relaxed(&gpu->taken_count);
 
-	/* RELEASE pairs with ACQUIRE in cupti_neighbour_slice(). */
 	if (count)
-		store_release(&other.times[(count - 1) % TIMES_MAX].end,
-			      clock_ticks());
-}
-
-bool cupti_neighbour_slice(bool is_over, uint64_t *start, uint64_t *end,
-			   uint32_t *tid, bool *is_loss)
-{
-	const uint32_t number = load_relaxed(&other.shown);
-	const uint32_t at = number % TIMES_MAX;
-
-	/* ACQUIRE pairs with RELEASE in time_begins(). */
-	if (number >= load_acquire(&other.count))
-		return false;
-	*start = load_relaxed(&other.times[at].start);
-	*tid = load_relaxed(&other.times[at].tid);
-	*is_loss = load_relaxed(&other.times[at].is_loss);
-	/* ACQUIRE pairs with RELEASE in time_ends(). */
-	*end = load_acquire(&other.times[at].end);
-	if (!*end && !is_over)
-		return false;
-	if (!*end)
-		*end = clock_ticks();
-	/* RELEASE pairs with ACQUIRE in time_begins(). */
-	store_release(&other.shown, number + 1);
-	return true;
+		store_relaxed(
+			&gpu->taken[(count - 1) % GPU_TAKEN_MAX].end_ticks,
+			clock_ticks());
 }
 
 static void say(const char *how)
@@ -474,8 +441,6 @@ void cupti_neighbour_forget(void)
 		store_relaxed(&other.inside[i], 0);
 	store_relaxed(&other.more_inside, 0);
 	store_relaxed(&other.busy_ns, 0);
-	store_relaxed(&other.count, 0);
-	store_relaxed(&other.shown, 0);
 }
 
 #endif

@@ -405,23 +405,6 @@ static void queue_completed(void)
 	source.last = buffer;
 }
 
-/* Times at which CUPTI was another's. */
-static void show_neighbours(struct session *session, bool is_over)
-{
-	struct event event = {.kind = EVENT_GPU_OVERHEAD};
-	bool is_loss;
-
-	while (ring_reserve(&source.thread->ring, SLOTS_PER_RECORD) &&
-	       cupti_neighbour_slice(is_over, &event.start_ticks,
-				     &event.end_ticks, &event.extra,
-				     &is_loss)) {
-		event.name = names_intern_string(
-			session, is_loss ? "records of the GPU are missing"
-					 : "CUPTI is another profiler's");
-		push(&event, 1);
-	}
-}
-
 static void show_overdue(struct session *session, uint64_t before)
 {
 	struct event event;
@@ -564,7 +547,6 @@ void cupti_source_poll(void *unused)
 	}
 	if (!push_followers())
 		return;
-	show_neighbours(session, is_over);
 	show_overdue(session, is_over ? UINT64_MAX
 				      : clock_ticks() - PAIR_SECONDS * second);
 	session->head->gpu.launches = cupti_launches_count();

@@ -56,11 +56,6 @@ void cupti_neighbour_look(void);
 /* The writer's thread: gives CUPTI up where that hangs. */
 void cupti_neighbour_watch(void);
 
-/* The writer: a slice for each time that CUPTI was another's; false: none more.
- * `is_over`: also one that goes on. */
-bool cupti_neighbour_slice(bool is_over, uint64_t *start, uint64_t *end,
-			   uint32_t *tid, bool *is_loss);
-
 /* A forced flush has not brought back so many buffers, lent since then; 0:
  * none was out, and CUPTI has asked for none since then. */
 void cupti_neighbour_took(unsigned int buffers, uint64_t since);

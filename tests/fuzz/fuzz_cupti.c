@@ -131,13 +131,6 @@ bool cupti_flush_is_ending(void)
 	return true;
 }
 
-bool cupti_neighbour_slice(bool is_over, uint64_t *start, uint64_t *end,
-			   uint32_t *tid, bool *is_loss)
-{
-	(void)is_over, (void)start, (void)end, (void)tid, (void)is_loss;
-	return false;
-}
-
 struct unwind unwind;
 
 bool cupti_stacks_want(const char *name)

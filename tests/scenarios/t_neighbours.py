@@ -7,7 +7,7 @@ import os
 import shutil
 
 import harness
-from harness import expect, expect_equal, plain, same
+from harness import command, expect, expect_equal, plain, same
 from t_cuda import FAKE, STEPS, THREADS, expect_whole, killed, need, on_gpu
 
 LAUNCHES, ROUNDS = 20, 200      # of kineto_like
@@ -166,6 +166,29 @@ def test_windows_open_while_cupti_is_anothers():
     expect_equal(run.trace.meta["gpu"]["missing_kernels"], 0)
 
 
+def taken_ms(trace):
+    slices = trace.slices(SLICE, cat="overhead")
+    taken = sum(one["dur"] for one in slices) / 1000
+    expect(abs(taken - trace.meta["gpu"].get("taken_ns", 0) / 10**6) < 0.1,
+           (slices, trace.meta["gpu"]))
+    return taken
+
+
+def test_each_window_tells_when_cupti_was_anothers():
+    """Windows of 200 ms, 100 ms apart: the other has it for seconds."""
+    run = profiled("new", "after", STALL_MS=700, TRACEPROF_STEP="time:50",
+                   TRACEPROF_WAIT=2, TRACEPROF_ACTIVE=4, TRACEPROF_REPEAT=16)
+    taken = [taken_ms(trace) for trace in run.traces]
+    expect(sum(time > 150 for time in taken) >= 3, taken)
+    for path, trace, time in zip(run.files, run.traces, taken):
+        # It is idle for half a second before we take up.
+        expect(not time or not trace.slices("after", cat="kernel") or
+               time < 200, (time, names(trace)))
+        if time:
+            said = " ".join(command("report", path).stdout.split())
+            expect("while another profiler in the program had CUPTI" in said, said)
+
+
 def test_off_leaves_cupti_to_the_program():
     for kind in ("old", "new"):
         run = profiled(kind, "after", TRACEPROF_CUDA="off")
@@ -222,6 +245,27 @@ def test_one_that_is_not_seen_is_noticed_while_the_program_runs():
     taken, = trace.slices(SLICE, cat="overhead")
     last = max(step["ts"] for step in trace.slices("ProfilerStep#*"))
     expect(last - taken["ts"] > 3 * 10**6, (last, taken))
+
+
+def test_windows_in_which_cupti_gave_no_sign():
+    """Those between the moment that another took it unseen and the moment that it is
+    noticed say that they don't know; those after it say who has it."""
+    run = on_gpu(400, 5, 0, 20000, 100, program="cuda_behind", SIMGPU_VERSION=130101,
+                 SIMGPU_SECOND_CLIENT="takeover", SIMGPU_SECOND_FROM=100,
+                 SIMGPU_SECOND_CALLS=100000, TRACEPROF_WAIT=10, TRACEPROF_ACTIVE=5,
+                 TRACEPROF_REPEAT=20)
+    kinds = collections.Counter()
+    for path, trace in zip(run.files, run.traces):
+        gpu = trace.meta["gpu"]
+        kinds["kernels"] += bool(gpu["launched_kernels"])
+        kinds["silent"] += gpu.get("silent", 0)
+        if gpu.get("silent"):
+            said = " ".join(command("report", path).stdout.split())
+            expect("CUPTI gave no sign in this time" in said, said)
+        kinds["taken"] += bool(gpu.get("taken_ns"))
+        expect(gpu["launched_kernels"] or gpu.get("silent") or gpu.get("taken_ns"), gpu)
+    expect_equal(sum(kinds.values()), len(run.traces), kinds)
+    expect(kinds["silent"] and kinds["taken"], kinds)
 
 
 def test_one_that_is_not_seen_gets_on():

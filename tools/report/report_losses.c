@@ -49,6 +49,23 @@ static void print_missing_kernels(const struct trace_metadata *account,
 			quantity_time((double)account->unsettled_ns).text);
 }
 
+/* Times of which CUPTI told us nothing. */
+static void print_silence(const struct trace_metadata *account, FILE *out)
+{
+	if (account->taken_ns > 0)
+		text_wrap_print(
+			out, 2,
+			"\nNot recorded: what the GPU did while another "
+			"profiler in the program had CUPTI, %s\n",
+			quantity_time((double)account->taken_ns).text);
+	if (account->silent > 0)
+		text_wrap_print(
+			out, 2,
+			"\nNot known: whether the GPU did anything: CUPTI gave "
+			"no sign in this time; if there was work, another "
+			"profiler in the program has taken CUPTI unseen\n");
+}
+
 /* Of records that are no kernel's nobody else would know. */
 static void print_missing_records(const struct trace_metadata *account,
 				  FILE *out)
@@ -209,6 +226,7 @@ void report_print_losses(const struct report *report, FILE *out)
 			account->waits_lost, account->waits_begun);
 	print_names(account, out);
 	print_missing_kernels(account, out);
+	print_silence(account, out);
 	print_missing_records(account, out);
 	print_missing_links(account, out);
 	print_calls(account, out);

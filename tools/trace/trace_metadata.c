@@ -62,6 +62,8 @@ static const struct {
 	{"gpu.unsized_graphs", FIELD(unsized_graphs), ENTRY_INTEGER},
 	{"gpu.unpaired_calls", FIELD(unpaired_calls), ENTRY_INTEGER},
 	{"gpu.unknown_captures", FIELD(unknown_captures), ENTRY_INTEGER},
+	{"gpu.taken_ns", FIELD(taken_ns), ENTRY_INTEGER},
+	{"gpu.silent", FIELD(silent), ENTRY_INTEGER},
 	{"gpu.unsettled_ns", FIELD(unsettled_ns), ENTRY_INTEGER},
 	{"heap.calls", FIELD(heap_calls), ENTRY_INTEGER},
 	{"heap.frees", FIELD(heap_frees), ENTRY_INTEGER},

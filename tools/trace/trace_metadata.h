@@ -57,6 +57,8 @@ struct trace_metadata {
 	int64_t unknown_records;	 /* of kinds that aren't decoded */
 	int64_t unpaired_calls;		 /* that may be drawn twice */
 	int64_t unknown_captures;	 /* launches that may be a node's */
+	int64_t taken_ns;		 /* that CUPTI was another profiler's */
+	int64_t silent;	      /* 1: CUPTI gave no sign in all of it */
 	int64_t unsettled_ns; /* at the end, that CUPTI may have kept back */
 	int64_t missed_calls; /* in signal handlers */
 	int64_t heap_calls, heap_frees, heap_bytes, heap_asked_bytes;

@@ -5,6 +5,7 @@
 #include "writer/events/clip.h"
 
 #include "writer/gpu/gpu_draw.h"
+#include "writer/gpu/gpu_taken.h"
 #include "writer/gpu/gpu_json.h"
 #include <errno.h>
 #include <string.h>
@@ -544,6 +545,7 @@ void gpu_count_missing(struct writer_state *state, uint64_t end_ticks)
 	const struct gpu *gpu;
 
 	tell_unsettled(state, end_ticks);
+	gpu_taken_draw(state, end_ticks);
 	gpu = state->gpu;
 	if (!gpu || gpu->launches.file != state->file.file_index ||
 	    !gpu->launches.missing)

@@ -153,24 +153,22 @@ static bool draw_call(struct writer_state *state, const struct gpu_slice *slice,
 	return true;
 }
 
-static bool draw_overhead(struct writer_state *state, struct gpu_slice *slice)
+bool gpu_draw_overhead(struct writer_state *state, uint32_t tid,
+		       const char *text, size_t len, struct lane_span span)
 {
-	const uint32_t tid = slice->event->extra;
 	const uint64_t shown = shown_tid(
 		state, tid ? tid : (uint32_t)state->session->head->pid);
-	struct gpu_row *row =
-		gpu_rows_place(&state->gpu->rows, state->pid,
-			       shown + (uint64_t)LANE_COUNT * LANE_STEP,
-			       LANE_STEP, &slice->span);
+	struct gpu_row *row = gpu_rows_place(
+		&state->gpu->rows, state->pid,
+		shown + (uint64_t)LANE_COUNT * LANE_STEP, LANE_STEP, &span);
 	char name[64];
 
 	if (!row)
 		return false;
-	slice->row = row;
 	log_format(name, sizeof(name), "thread %lu CUPTI overhead",
 		   (unsigned long)shown);
 	gpu_json_row(state, row, UINT32_MAX, name, shown);
-	gpu_json_overhead(state, slice);
+	gpu_json_overhead(state, row, text, len, span);
 	return true;
 }
 
@@ -469,7 +467,10 @@ bool gpu_draw(struct writer_state *state, const struct event *event,
 	case EVENT_GPU_API:
 		is_drawn = draw_call(state, &slice, span.is_cut);
 		break;
-	case EVENT_GPU_OVERHEAD: is_drawn = draw_overhead(state, &slice); break;
+	case EVENT_GPU_OVERHEAD:
+		is_drawn = gpu_draw_overhead(state, event->extra, label->text,
+					     label->text_len, slice.span);
+		break;
 	case EVENT_GPU_MEMORY:
 		is_drawn = draw_memory(state, event, launch, span.start_ns);
 		break;

@@ -14,6 +14,11 @@
 bool gpu_draw(struct writer_state *state, const struct event *event,
 	      struct gpu_launch *launch);
 
+/* What CUPTI itself did, or didn't, on a lane beside that thread; 0: not known
+ * which. */
+bool gpu_draw_overhead(struct writer_state *state, uint32_t tid,
+		       const char *text, size_t len, struct lane_span span);
+
 /* The record of a thread, for its open slices and its name; NULL none. */
 struct ring_reader *gpu_reader_of(const struct writer_state *state,
 				  uint32_t tid);

@@ -356,14 +356,13 @@ void gpu_json_work(struct writer_state *state, const struct gpu_slice *slice)
 	json_raw(json, "}}");
 }
 
-void gpu_json_overhead(struct writer_state *state,
-		       const struct gpu_slice *slice)
+void gpu_json_overhead(struct writer_state *state, const struct gpu_row *row,
+		       const char *text, size_t len, struct lane_span span)
 {
 	struct json *json = &state->json;
 
-	gpu_json_head(json, slice->event->kind, slice->label->category,
-		      slice->label->text, slice->label->text_len,
-		      slice->row->pid, slice->row->tid, slice->span);
+	gpu_json_head(json, EVENT_GPU_OVERHEAD, SCHEMA_OVERHEAD, text, len,
+		      row->pid, row->tid, span);
 	json_raw(json, "}}");
 }
 

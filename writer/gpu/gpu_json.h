@@ -33,8 +33,8 @@ void gpu_json_head(struct json *json, unsigned int kind, const char *category,
 void gpu_json_call(struct writer_state *state, const struct gpu_slice *slice,
 		   uint64_t tid, uint64_t external_id, bool is_cut);
 void gpu_json_work(struct writer_state *state, const struct gpu_slice *slice);
-void gpu_json_overhead(struct writer_state *state,
-		       const struct gpu_slice *slice);
+void gpu_json_overhead(struct writer_state *state, const struct gpu_row *row,
+		       const char *text, size_t len, struct lane_span span);
 void gpu_json_memory(struct writer_state *state, const struct event *event,
 		     uint64_t tid, uint64_t ts_ns, int64_t total,
 		     uint64_t external_id);

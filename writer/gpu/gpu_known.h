@@ -49,6 +49,9 @@ struct gpu {
 	uint64_t unlinked; /* work whose launch was never seen */
 	/* Before the file's end, of which records may be missing. */
 	uint64_t unsettled_ns;
+	/* So long CUPTI was another's in the file, or gave no sign at all. */
+	uint64_t taken_ns;
+	bool is_silent;
 };
 
 /* Of the ring that holds their events. */

@@ -140,6 +140,10 @@ void gpu_tail_account(const struct writer_state *state, struct json *json)
 		if (state->gpu->unsettled_ns)
 			json_pair_u64(json, "unsettled_ns",
 				      state->gpu->unsettled_ns);
+		if (state->gpu->taken_ns)
+			json_pair_u64(json, "taken_ns", state->gpu->taken_ns);
+		if (state->gpu->is_silent)
+			json_pair_u64(json, "silent", 1);
 		json_pair_u64(json, "unlinked", state->gpu->unlinked);
 		json_pair_u64(json, "cut_annotations", state->gpu->links.cut);
 		json_pair_u64(json, "calls_without_operation",

@@ -495,39 +495,33 @@ static void what_comes_meanwhile_waits(void **state)
 	end(session);
 }
 
-/* A slice for each time, as far as there is room till the next pass. */
-static void each_time_is_shown(void **state)
+/* Each time is told, and that there were more than there is room for. */
+static void each_time_is_told(void **state)
 {
 	struct session *session = begin();
-	uint64_t start, finish, last = 0;
-	unsigned int count = 0;
-	uint32_t tid;
-	bool is_loss;
+	struct gpu_state *gpu = &session->head->gpu;
+	uint64_t last = 0;
 
 	(void)state;
-	for (int i = 0; i < 65; i++) {
-		assert_int_equal(load_relaxed(&session->head->note_count) > 2,
-				 0);
+	for (uint32_t i = 0; i < 3; i++) {
+		struct gpu_taken *taken = &gpu->taken[i];
+
 		memset(done, 0, sizeof(done));
 		hand_over();
+		assert_int_equal(load_relaxed(&gpu->taken_count), i + 1);
+		assert_true(load_relaxed(&taken->start_ticks) > last);
+		assert_int_equal(load_relaxed(&taken->end_ticks), 0);
+		assert_int_equal(load_relaxed(&taken->is_loss), 0);
 		take_up(session);
+		last = load_relaxed(&taken->end_ticks);
+		assert_true(last > load_relaxed(&taken->start_ticks));
 	}
-	while (cupti_neighbour_slice(false, &start, &finish, &tid, &is_loss)) {
-		assert_true(start >= last && finish >= start);
-		assert_false(is_loss);
-		last = finish;
-		count++;
-	}
-	assert_int_equal(count, 64);
-	assert_int_equal(load_relaxed(&session->head->note_count), 3);
-	/* One that goes on is shown at the end of all. */
+	assert_int_equal(load_relaxed(&session->head->note_count), 2);
+	store_relaxed(&gpu->taken_count, GPU_TAKEN_MAX);
 	memset(done, 0, sizeof(done));
 	hand_over();
-	assert_false(
-		cupti_neighbour_slice(false, &start, &finish, &tid, &is_loss));
-	assert_true(
-		cupti_neighbour_slice(true, &start, &finish, &tid, &is_loss));
-	assert_true(start >= last && finish >= start);
+	assert_int_equal(load_relaxed(&session->head->note_count), 3);
+	assert_true(load_relaxed(&gpu->taken[0].start_ticks) > last);
 	end(session);
 }
 
@@ -615,7 +609,7 @@ int main(void)
 		cmocka_unit_test(it_waits_no_longer_than_it_must),
 		cmocka_unit_test(it_is_not_disturbed),
 		cmocka_unit_test(what_comes_meanwhile_waits),
-		cmocka_unit_test(each_time_is_shown),
+		cmocka_unit_test(each_time_is_told),
 		cmocka_unit_test(what_it_left_there_comes_to_it),
 		cmocka_unit_test(who_was_stopped_hangs_in_nothing),
 	};

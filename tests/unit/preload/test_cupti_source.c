@@ -79,13 +79,6 @@ bool cupti_nodes_captured(uint32_t tid, uint64_t start, uint64_t end)
 	return false;
 }
 
-bool cupti_neighbour_slice(bool is_over, uint64_t *start, uint64_t *end,
-			   uint32_t *tid, bool *is_loss)
-{
-	(void)is_over, (void)start, (void)end, (void)tid, (void)is_loss;
-	return false;
-}
-
 static CUptiResult CUPTIAPI next_record(uint8_t *bytes, size_t valid,
 					CUpti_Activity **record)
 {
