@@ -29,6 +29,7 @@
 
 #define WALK_MAX    512u /* frames that a thread is in when a window opens */
 #define NOTES_MAX   8u	 /* windows whose calls end early: one each */
+#define END_BYTES   112u
 #define PYTHON_ENDS "calls of Python end here (TRACEPROF_MAX_OVERHEAD)"
 #define STACK_BYTES (128u << 10)
 #define AWAIT_NS    200000
@@ -52,8 +53,9 @@ static struct {
 	void *_Atomic interpreter; /* that tells us */
 	bool has_others;	   /* it was said; the writer's */
 	bool is_noted;
-	unsigned int ends; /* windows in which they cost too much */
-	double ended_s;	   /* in the first of them */
+	unsigned int ends;     /* windows in which they cost too much */
+	char ended[END_BYTES]; /* in the first of them: when */
+	uint64_t start_ticks;  /* of the recording */
 } hook;
 
 /* Calls of this window have cost too much: the next one tries again. */
@@ -363,18 +365,26 @@ COLD void python_hook_rest(void)
 	store_relaxed(&hook.is_set, false);
 }
 
-/* Seconds of the window that opened last, and its number. */
-static double into_window(const struct session *session, uint64_t now,
-			  unsigned long *number)
+/* "1.200 s into window 0"; while the step is looked for nothing is a window. */
+static void end_text(struct session *session, uint64_t now, char *text,
+		     size_t bytes)
 {
 	struct session_header *head = session->head;
+	const double second =
+		(double)(clock_ticks_per_second(&head->clock) + 1);
 	const uint64_t opened = load_relaxed(&head->windows.opened);
 	const struct window *window =
 		&head->windows.window[(opened + WINDOWS_MAX - 1) % WINDOWS_MAX];
 
-	*number = opened - 1;
-	return (double)(now - window->start_ticks) /
-	       (double)(clock_ticks_per_second(&head->clock) + 1);
+	if (opened)
+		log_format(text, bytes, "%.3f s into window %lu",
+			   (double)(now - window->start_ticks) / second,
+			   (unsigned long)(opened - 1));
+	else
+		log_format(text, bytes,
+			   "%.3f s after the recording began, before its step "
+			   "was known (TRACEPROF_STEP=NAME sets one)",
+			   (double)(now - hook.start_ticks) / second);
 }
 
 /* A mark where calls end, and when and why in words. */
@@ -388,14 +398,14 @@ static void say_end(struct session *session, struct thread *thread,
 		.start_ticks = now,
 		.end_ticks = now,
 	};
-	unsigned long number;
-	const double into = into_window(session, now, &number);
+	char where[END_BYTES];
 	char others[64] = "";
 
 	thread_record(thread, &mark);
 	python_ends(session->head, now);
+	end_text(session, now, where, sizeof(where));
 	if (!hook.ends++)
-		hook.ended_s = into;
+		memcpy(hook.ended, where, sizeof(hook.ended));
 	if (hook.ends > NOTES_MAX)
 		return;
 	if (left_open)
@@ -403,10 +413,10 @@ static void say_end(struct session *session, struct thread *thread,
 			   ", nor are %u that other threads were in",
 			   left_open);
 	session_note(session,
-		     "calls of Python end %.3f s into window %lu, where they "
-		     "cost more than TRACEPROF_MAX_OVERHEAD=%ld: those after "
-		     "that aren't recorded%s",
-		     into, number, (long)process.options.max_overhead, others);
+		     "calls of Python end %s, where they cost more than "
+		     "TRACEPROF_MAX_OVERHEAD=%ld: those after that aren't "
+		     "recorded%s",
+		     where, (long)process.options.max_overhead, others);
 }
 
 /* No call more of this window. */
@@ -606,6 +616,7 @@ bool python_start(struct session *session)
 	python_names_clear(false);
 	python_bound_start(process.options.max_overhead);
 	hook.ends = 0;
+	hook.start_ticks = clock_ticks();
 	python_calls_start(clock_ticks_per_second(&session->head->clock) /
 			   IMPORTED_EACH);
 	gate_on_change(GATE_INTERPRETER, follow);
@@ -633,11 +644,10 @@ static void say_ends(void)
 	if (hook.ends > 1)
 		log_format(more, sizeof(more), ", and early in %u more",
 			   hook.ends - 1);
-	log_say("calls of Python end %.3f s into their window%s, where they "
-		"cost more than TRACEPROF_MAX_OVERHEAD=%ld: raise it, or "
-		"record fewer steps (TRACEPROF_ACTIVE=5), or samples "
-		"(TRACEPROF_SAMPLE=499)",
-		hook.ended_s, more, (long)process.options.max_overhead);
+	log_say("calls of Python end %s%s, where they cost more than "
+		"TRACEPROF_MAX_OVERHEAD=%ld: raise it, or record fewer steps "
+		"(TRACEPROF_ACTIVE=5), or samples (TRACEPROF_SAMPLE=499)",
+		hook.ended, more, (long)process.options.max_overhead);
 }
 
 void python_finish(struct thread *thread)

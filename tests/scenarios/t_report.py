@@ -282,6 +282,9 @@ def test_where_the_detail_ends():
     text = text_of([slice_("work", 4454495000100.5, 100)],
                    {"python": {"ended": 4454497000100.5}})
     expect("Calls of Python end 2.000 s after the start" in text, text)
+    text = text_of([slice_("work", 4454495000100.5, 100)],
+                   {"python": {"ended": 4454495000100.5}})
+    expect("No calls of Python are in this file" in text, text)
 
 
 def test_losses_are_said():

@@ -211,6 +211,8 @@ void report_remark(struct report *report);
 void report_print_text(const struct report *report, FILE *out);
 /* report_losses.c */
 void report_print_losses(const struct report *report, FILE *out);
+/* What the calls of Python in it are of. */
+void report_print_python_end(const struct report *report, FILE *out);
 void report_print_json(const struct report *report, FILE *out);
 void report_print_csv(const struct report *report, bool is_first, FILE *out);
 

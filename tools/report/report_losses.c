@@ -231,3 +231,30 @@ void report_print_losses(const struct report *report, FILE *out)
 	print_missing_links(account, out);
 	print_calls(account, out);
 }
+
+/* They can't be thinned: others lie in them. */
+void report_print_python_end(const struct report *report, FILE *out)
+{
+	const int64_t start_ns = report_start_ns(report);
+	const int64_t ended_ns = report->metadata.python_ended_ns;
+
+	if (ended_ns < 0)
+		return;
+	if (ended_ns <= start_ns)
+		text_wrap_print(
+			out, 2,
+			"\nNo calls of Python are in this file: before it they "
+			"cost more than TRACEPROF_MAX_OVERHEAD, and ended.  A "
+			"larger one records more (0: all); where "
+			"TRACEPROF_STEP "
+			"names the step each window has its own.\n");
+	else
+		text_wrap_print(
+			out, 2,
+			"\nCalls of Python end %s after the start, where they "
+			"cost more than TRACEPROF_MAX_OVERHEAD: what they sum "
+			"up to is of that part alone.  A larger one records "
+			"more (0: all); TRACEPROF_ACTIVE=5 fewer steps; "
+			"TRACEPROF_SAMPLE=499 samples in their place.\n",
+			quantity_time((double)(ended_ns - start_ns)).text);
+}

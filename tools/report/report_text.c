@@ -368,23 +368,6 @@ static void print_exact(const struct report *report, FILE *out)
 	tally_categories(&report->exact, print_category, &print);
 }
 
-/* They can't be thinned: others lie in them. */
-static void print_python_end(const struct report *report, FILE *out)
-{
-	if (report->metadata.python_ended_ns < 0)
-		return;
-	text_wrap_print(
-		out, 2,
-		"\nCalls of Python end %s after the start, where they cost "
-		"more than TRACEPROF_MAX_OVERHEAD: what they sum up to is of "
-		"that part alone.  A larger one records more (0: all); "
-		"TRACEPROF_ACTIVE=5 fewer steps; TRACEPROF_SAMPLE=499 samples "
-		"in their place.\n",
-		quantity_time((double)(report->metadata.python_ended_ns -
-				       report_start_ns(report)))
-			.text);
-}
-
 /* Of blocks that were thinned. */
 static void print_sampled(const struct report *report, FILE *out)
 {
@@ -683,7 +666,7 @@ void report_print_text(const struct report *report, FILE *out)
 		print_regions(report, out);
 		tally_categories(&report->tally, print_category, &print);
 		print_exact(report, out);
-		print_python_end(report, out);
+		report_print_python_end(report, out);
 		print.tally = &report->side;
 		tally_categories(&report->side, print_category, &print);
 	}
