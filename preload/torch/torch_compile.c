@@ -16,6 +16,7 @@
 #include "preload/process/hook.h"
 #include "preload/python/python_api.h"
 #include "preload/python/python_names.h"
+#include "preload/torch/torch_phases.h"
 #include <string.h>
 
 #define TEXT_BYTES 512u
@@ -129,6 +130,7 @@ static void *begins(void *self, void *args)
 	if (compile.range)
 		nvtx_end(compile.range);
 	compile.range = nvtx_start(NULL, &event);
+	torch_phase_compiles(true);
 	return none();
 }
 
@@ -205,6 +207,7 @@ static void *ends(void *self, void *args)
 	if (compile.range)
 		nvtx_end(compile.range);
 	compile.range = 0;
+	torch_phase_compiles(false);
 	mark_breaks();
 	return none();
 }
@@ -235,6 +238,7 @@ static void ended(void)
 	compile.is_done = false;
 	compile.range = 0;
 	compile.breaks = 0;
+	torch_phase_compiles(false);
 }
 
 /* The pending call. */

@@ -19,6 +19,9 @@
  * What something is run backward of may lie in an operator that isn't, as all
  * that torch.compile has made of a function: then that one is forward.
  *
+ * While torch.compile compiles, the tracer's operators are neither forward nor
+ * backward: that is a phase of its own.
+ *
  * An optimizer's step that is given a closure (Lightning's always is, LBFGS's
  * time and again) runs the model inside: there, what something is run backward
  * of is forward, and what runs without gradients is the optimizer's.
@@ -50,6 +53,8 @@ static struct {
 	bool zeroes_late; /* the loop does so between forward and backward */
 	bool has_kept;
 	struct event kept; /* for the thread that tells */
+	_Atomic bool compiles;
+	uint64_t compile_ticks; /* since then; 0 it isn't drawn */
 } now;
 
 static bool begins_with(const char *name, const char *start)
@@ -209,7 +214,8 @@ void torch_phase_begins(struct thread *thread,
 {
 	enum phase phase = phase_of(details->category, name);
 
-	if (!counts(thread, phase,
+	if (load_relaxed(&now.compiles) ||
+	    !counts(thread, phase,
 		    phase == PHASE_FORWARD && details->payload != 0) ||
 	    !take())
 		return;
@@ -225,6 +231,34 @@ void torch_phase_begins(struct thread *thread,
 		now.outer_ticks = now.start_ticks;
 	} else if (phase == PHASE_OTHER || phase == PHASE_STEP) {
 		now.outer_ticks = clock_ticks();
+	}
+	give();
+}
+
+/* What came before it belongs to a forward that goes on behind it. */
+void torch_phase_compiles(bool on)
+{
+	struct thread *thread = thread_self;
+	const uint64_t ticks = clock_ticks();
+
+	store_relaxed(&now.compiles, on);
+	if (!thread_records(thread) || !tells(thread) || !take())
+		return;
+	if (on) {
+		record(thread, PHASE_BACKWARD);
+		now.compile_ticks = ticks;
+	} else if (now.compile_ticks) {
+		const struct event event = {
+			.kind = EVENT_RANGE,
+			.flags = EVENT_OPERATOR,
+			.name = scope_intern("phase: compilation"),
+			.start_ticks = now.compile_ticks,
+			.end_ticks = ticks,
+		};
+
+		draw(thread, &event);
+		now.is_later = true;
+		now.compile_ticks = 0;
 	}
 	give();
 }
@@ -275,6 +309,8 @@ void torch_phase_forget(void)
 {
 	now.phase = PHASE_NONE;
 	now.is_later = now.has_kept = false;
+	now.compile_ticks = 0;
+	store_relaxed(&now.compiles, false);
 	store_relaxed(&now.tid, 0);
 	store_relaxed(&now.is_busy, 0);
 }

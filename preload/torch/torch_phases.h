@@ -29,6 +29,10 @@ void torch_phase_ends(struct thread *thread);
 bool torch_phase_is_without_gradient(void);
 void torch_phase_inside(struct thread *thread, bool in_step);
 
+/* This thread begins or ends to compile for torch.compile: what it runs for
+ * that is no forward and no backward of the program's. */
+void torch_phase_compiles(bool on);
+
 /* The window or the recording ends: so does the phase. */
 void torch_phase_finish(struct thread *thread);
 

@@ -2,6 +2,9 @@
 """What a training step of PyTorch is at: data, forward, backward, optimizer, told
 from its operators on a double of its library."""
 
+import os
+import sys
+
 import harness
 from harness import expect, expect_equal, same
 from t_torch import library, one, program
@@ -41,6 +44,83 @@ def test_a_compiled_function_is_forward():
         expect(forward["ts"] <= region["ts"] and region["ts"] + region["dur"]
                <= forward["ts"] + forward["dur"] + 0.001, region, forward)
         expect(before["ts"] + before["dur"] <= forward["ts"] + 0.001, before, forward)
+
+
+# Dynamo's handler tells of each compilation, whose tracer runs operators, backward, too.
+COMPILES = '''\
+import ctypes, os, sys, time, types
+
+double = ctypes.CDLL(sys.argv[1], os.RTLD_GLOBAL)
+double.torch_double_begin.restype = ctypes.c_void_p
+double.torch_double_end.argtypes = [ctypes.c_void_p]
+
+
+class Operator(ctypes.Structure):
+    _fields_ = [("sequence", ctypes.c_int64), ("forward", ctypes.c_uint64),
+                ("inputs", ctypes.c_uint64), ("scope", ctypes.c_uint8),
+                ("is_async", ctypes.c_bool)]
+
+
+def run(name, sequence=-1, scope=0):
+    what = Operator(sequence, 0, 2, scope, False)
+    record = double.torch_double_begin(name.encode(), ctypes.byref(what))
+    time.sleep(0.002)
+    double.torch_double_end(record)
+
+
+def trace():
+    run("aten::addmm", 90)
+    run("AddmmBackward0", 90, 1)
+    run("aten::detach")
+
+
+def compiles():
+    [one() for one in handler.start_callbacks]
+    trace()
+    [one() for one in handler.end_callbacks]
+
+
+def step(number):
+    run("aten::linear", number)
+    if number != 3:
+        compiles()
+    run("aten::relu", number)
+    run("autograd::engine: ReluBackward0", number, 1)
+    if number == 2:
+        compiles()
+    run("AddmmBackward0", number, 1)
+    run("Optimizer.step#SGD.step", scope=7)
+
+
+handler = types.SimpleNamespace(start_callbacks=[], end_callbacks=[])
+module = sys.modules["torch._dynamo.callback"] = types.ModuleType("callback")
+module.callback_handler = handler
+until = time.time() + 20
+while "LD_PRELOAD" in os.environ and time.time() < until and not (
+        handler.end_callbacks and double.torch_double_is_observed()):
+    time.sleep(0.001)
+for number in 1, 2, 3:
+    step(number)
+print("done")
+'''
+
+
+def test_what_a_compiler_runs_is_a_phase_of_its_own():
+    script = os.path.join(harness.folder(), "compiles.py")
+    with open(script, "w", encoding="utf-8") as file:
+        file.write(COMPILES)
+    trace = same(sys.executable, script, library(), env={"TRACEPROF_MALLOC": "all"}).trace
+    phases = trace.slices("phase: *", cat="user_annotation")
+    expect_equal([one["name"].removeprefix("phase: ") for one in phases],
+                 ["forward", "compilation", "forward", "backward", "optimizer",
+                  "forward", "compilation", "forward", "backward", "compilation",
+                  "backward", "optimizer", "forward", "backward", "optimizer"], "phases")
+    compiled = [one for one in phases if one["name"] == "phase: compilation"]
+    for phase, range_ in zip(compiled, trace.slices("torch.compile*")):
+        expect(abs(phase["ts"] - range_["ts"]) < 2000, phase, range_)
+        inside = [one["name"] for one in trace.slices(cat="cpu_op")
+                  if phase["ts"] <= one["ts"] < phase["ts"] + phase["dur"]]
+        expect_equal(inside, ["aten::addmm", "AddmmBackward0", "aten::detach"], "inside")
 
 
 def test_a_training_on_another_thread():

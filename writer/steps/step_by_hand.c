@@ -170,6 +170,12 @@ static void add_phase(struct step_by_hand *hand, const char *name,
 {
 	uint64_t data_ticks = 0;
 
+	/* Its operators are the tracer's. */
+	if (!strcmp(name, "compilation")) {
+		hand->phase = (struct by_hand_counts){0};
+		hand->inside_count = 0;
+		return;
+	}
 	if (strcmp(name, "backward") != 0)
 		add_changes(hand);
 	if (!strcmp(name, "data"))
