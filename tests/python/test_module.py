@@ -211,12 +211,14 @@ class Windows(unittest.TestCase):
         for number in range(6):
             if number == 3:
                 self.assertTrue(profiler.capture_async(num_steps=2))
+                if MANUAL:
+                    with self.assertWarnsRegex(RuntimeWarning, "already active"):
+                        self.assertFalse(profiler.capture_async(num_steps=1))
             profiler.begin_step(number)
             with traceprof.scope(f"work {number}"):
                 pass
             if number == 4 and MANUAL:
-                with self.assertWarnsRegex(RuntimeWarning, "already active"):
-                    self.assertFalse(profiler.capture_async(num_steps=2))
+                self.assertFalse(profiler.capture_async(num_steps=2))
             profiler.end_step(number)
         self.assertEqual(len(self.files()), 2 * MANUAL)
         if MANUAL:
@@ -240,6 +242,13 @@ class Windows(unittest.TestCase):
         if MANUAL:
             self.check(self.files()[0], ["call 2"], ["call 1", "call 3"])
             self.assertEqual(names(self.files()[0]).count(work.__qualname__), 1)
+
+    def test_a_builtin_has_its_own_name(self):
+        class Hides:
+            pass
+
+        self.assertEqual(traceprof._label(dict.fromkeys), "fromkeys")
+        self.assertEqual(traceprof._label(Hides.__init__), "object.__init__")
 
     def test_profile_function_in_both_forms(self):
         @traceprof.profile_function

@@ -119,6 +119,8 @@ def _label(function):
     is called has none."""
     while isinstance(function, functools.partial):
         function = function.func
+    if inspect.isbuiltin(function):     # the other name has the class that it hides in
+        return function.__name__
     return getattr(function, "__qualname__", None) or type(function).__qualname__
 
 
@@ -204,6 +206,7 @@ class Profiler:
         self._number = None
         self._begun = 0
         self._window = None
+        self._is_asked = False      # by capture_async(), and no step came since
         self._scope = None
 
     @property
@@ -216,6 +219,7 @@ class Profiler:
         if self._scope:
             self.end_step()
         self._number = self._begun if step is None else step
+        self._is_asked = False
         if self._window is None and self._first <= self._number <= self._last:
             self._window = Window(self._name, self._log_dir)
         _library.call("step")
@@ -237,9 +241,11 @@ class Profiler:
         returns at once.  False, with a warning: one is already active."""
         if num_steps < 1:
             raise ValueError("num_steps must be at least 1")
-        if self._window and self._window.is_open:
-            self._window.refuse(self._name)
+        is_asked = self._is_asked and _library.is_preloaded()
+        if is_asked or (self._window and self._window.is_open):
+            Window.refuse(self._name)
             return False
+        self._is_asked = True
         self._window = None
         self._first = 0 if self._number is None else self._number + 1
         self._last = self._first + num_steps - 1

@@ -29,8 +29,11 @@ class Averages(list):
 
     def table(self, sort_by=None, row_limit=100, **unused):
         """One line for each name; those with "count" in `sort_by` by calls,
-        all others by their total time."""
+        all others by their total time, of which nothing is left out."""
         key = "calls" if sort_by and "count" in sort_by else "total_ns"
+        if sort_by and sort_by.startswith("self_"):
+            _library.say_once(f"{sort_by}: a total has what was called inside; `traceprof "
+                              "report` has its own time")
         rows = sorted(self, key=lambda one: one[key], reverse=True)
         lines = [f"{'total ms':>12} {'avg us':>12} {'calls':>10}  name"]
         for one in rows[:row_limit] if row_limit >= 0 else rows:

@@ -85,7 +85,8 @@ class Window:
     @staticmethod
     def refuse(name):
         """Says that another one is recording."""
-        _library.say_once(f"a window is already active, {Window.active._name!r}: "
+        active = Window.active._name if Window.active else name
+        _library.say_once(f"a window is already active, {active!r}: "
                           f"{name!r} is not recorded on its own")
 
     def _refuse(self):
