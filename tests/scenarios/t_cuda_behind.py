@@ -7,6 +7,7 @@ import time
 import harness
 from harness import command, expect, expect_equal, traced
 from t_cuda import FAKE, STEPS, THREADS, calls, killed, need, on_gpu
+from t_verdict import judged
 
 MS = 1000000
 
@@ -35,6 +36,26 @@ def test_windows_of_an_asynchronous_loop():
                  TRACEPROF_WAIT=5, TRACEPROF_ACTIVE=3, TRACEPROF_REPEAT=3)
     expect_equal([len(kernels(trace)) for trace in run.traces], [15, 15, 15],
                  run.stderr)
+
+
+def test_the_verdict_knows_what_was_launched_before():
+    """The GPU is busy all the time, with launches and with a graph's kernels from before
+    the window: it is nowhere said that it waits for the host, and what no step of the
+    window launched is counted as that."""
+    for settings, words in (
+            ({"SIMGPU_KERNEL_NS": 2 * MS, "TRACEPROF_WARMUP": 20}, (60, 20, 0, 4000, 4000)),
+            ({"SIMGPU_KERNEL_NS": MS // 4, "TRACEPROF_WARMUP": 2},
+             (40, 1, 400, 20000, 2500))):
+        run = behind(*words, TRACEPROF_WAIT=0, TRACEPROF_ACTIVE=3, TRACEPROF_REPEAT=1,
+                     **settings)
+        trace = run.trace
+        earlier = len(trace.slices(cat="kernel")) - len(kernels(trace))
+        expect(earlier, "none was launched before the window")
+        step = judged(trace.path)["step"]
+        expect_equal((step["split_ns"]["gpu"], step["behind_ns"], step["earlier_kernels"]),
+                     (step["total_ns"], step["total_ns"], earlier), step)
+        said = " ".join(command("report", trace.path).stdout.split())
+        expect(f"Launched before this file begins: {earlier} of " in said, said)
 
 
 def test_windows_of_a_loop_whose_step_is_found():

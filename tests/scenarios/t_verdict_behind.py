@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""A window of a program that never waits: what it launches runs long after, and of what
-the GPU does meanwhile the file has nothing."""
+"""A window of a program that never waits: what it launches runs long after.  Of what the
+GPU does meanwhile the file has what was launched between windows, without its calls, and
+nothing of what belongs to an earlier window."""
 
 import harness
 from harness import command, expect, expect_equal
@@ -53,6 +54,69 @@ def test_a_whole_run_has_all_of_its_work():
     busy, text = told(window(), outside=0)
     expect_equal(busy, 0)
     expect("launched before this file" not in text, text)
+
+
+def work_of_before(*starts_us, dur_us, name="fill"):
+    """Kernels whose calls lie before the file begins."""
+    return [slice_(name, start, dur_us, 7, "kernel", 0, device=0, stream=7,
+                   correlation=1 + at) for at, start in enumerate(starts_us)]
+
+
+def window_behind(before):
+    """Two steps of 1 ms, whose calls are 1000 and 1001."""
+    events = window()
+    for event in events:
+        if "correlation" in event["args"]:
+            event["args"]["correlation"] += 1000
+    return events + before
+
+
+def test_what_was_launched_before_the_window_and_runs_in_it():
+    """Its stream needs nothing of the host till all of it is done, and what the window
+    launched begins: whether it is one kernel, or all, or some with others between."""
+    for before in (work_of_before(1, dur_us=300), work_of_before(600, dur_us=900),
+                   work_of_before(*range(3, 1990, 5), dur_us=4),
+                   work_of_before(200, 1700, dur_us=100)):
+        path = made(window_behind(before),
+                    {"events": {"seen": 200, "outside": 100, "cut": 100}})
+        step = judged(path)["step"]
+        expect_equal((step["split_ns"]["gpu"], step["behind_ns"],
+                      step["earlier_kernels"]), (2_000_000, 2_000_000, len(before)), step)
+        text = " ".join(command("report", path).stdout.split())
+        expect("for 100 % of these steps the GPU was busy with what was launched before "
+               "this file begins" in text, text)
+        expect(f"Launched before this file begins: {len(before)} of {len(before) + 2} "
+               "kernels" in text, text)
+
+
+def test_a_gpu_that_has_done_what_was_launched_before():
+    """What it lacks then the host owes it."""
+    events = window_behind(work_of_before(100, dur_us=200))
+    for event in events:
+        event["ts"] -= LATE_US if event["name"] == "gemm" else 0
+    path = made(events, {"events": {"seen": 200, "outside": 100, "cut": 100}})
+    step = judged(path)["step"]
+    # Till 300 us, from 505 to 1405 and from 1505 on.
+    expect_equal((step["split_ns"]["gpu"], step["behind_ns"]), (1_695_000, 300_000), step)
+
+
+def test_kernels_of_other_steps_are_none_of_these():
+    """Kernels a step: 30 that these launched, not the 60 that others had.  In a whole
+    run without its calls they are those of its steps."""
+    events = [step_(number, number * 1000, 1000) for number in range(4)]
+    events += work_of_before(*range(0, 240, 4), dur_us=2)
+    for key in range(120):
+        at = 400 + key // 30 * 900 + key % 30 * 20
+        events += [slice_("cudaLaunchKernel", at, 2, cat="cuda_runtime",
+                          correlation=key + 200),
+                   slice_("add", at + 4, 3, 7, "kernel", 0, device=0, stream=7,
+                          correlation=key + 200)]
+    path = made(events, {"events": {"seen": 200, "outside": 100, "cut": 100}})
+    said = " ".join(command("report", path).stdout.split())
+    expect("30 kernels a step of" in said, said)
+    path = made([event for event in events if event["cat"] != "cuda_runtime"])
+    said = " ".join(command("report", path).stdout.split())
+    expect("Launched before" not in said and "behind the host" not in said, said)
 
 
 def test_a_gpu_that_works_longer_than_the_window():

@@ -155,6 +155,7 @@ struct timeline {
 	struct text_buffer key;
 	size_t work_count, work_capacity;
 	size_t launch_count, place_count;
+	uint32_t first_launch; /* the least correlation of them */
 	size_t step_count, step_capacity;
 	size_t heap_count, heap_stride, heap_seen;
 	size_t slices, left_out;
@@ -223,6 +224,11 @@ bool timeline_is_lock(const char *name);
 /* The launch of a piece of work, NULL not in the file; *lane: where. */
 struct launch *timeline_launch_of(const struct timeline *timeline,
 				  uint32_t correlation, uint32_t *lane);
+
+/* Was it launched before the first launch that is in the file?  Asked of a file
+ * that something was before; where it has no launch all work was. */
+bool timeline_is_earlier(const struct timeline *timeline,
+			 const struct gpu_work *work);
 
 /* The number of the last step that began by then; -1 none. */
 long timeline_step_at(const struct timeline *timeline, int64_t ns);

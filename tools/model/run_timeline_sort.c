@@ -389,6 +389,38 @@ static void index_launches(struct timeline *timeline, struct order *order)
 	sort(timeline->places, count, sizeof(*timeline->places), order);
 }
 
+/* Is it by the numbers, which begin anew after 32 bits? */
+static bool is_before(uint32_t left, uint32_t right)
+{
+	return (int32_t)(left - right) < 0;
+}
+
+static void find_first_launch(struct timeline *timeline)
+{
+	bool is_any = false;
+
+	for (uint32_t at = 0; at < timeline->lanes.table.count; at++) {
+		const struct timeline_lane *lane = timeline_lane(timeline, at);
+
+		for (size_t i = 0; i < lane->launch_count; i++) {
+			const uint32_t key = lane->launches[i].correlation;
+
+			if (!is_any || is_before(key, timeline->first_launch))
+				timeline->first_launch = key;
+			is_any = true;
+		}
+	}
+}
+
+/* Of work with the number 0 nobody knows the launch. */
+bool timeline_is_earlier(const struct timeline *timeline,
+			 const struct gpu_work *work)
+{
+	return work->correlation &&
+	       (!timeline->launch_count ||
+		is_before(work->correlation, timeline->first_launch));
+}
+
 static void match_work(struct timeline *timeline)
 {
 	uint32_t lane;
@@ -460,6 +492,7 @@ void timeline_finish(struct timeline *timeline)
 		     sizeof(struct self_time_of), &order);
 	}
 	index_launches(timeline, &order);
+	find_first_launch(timeline);
 	match_work(timeline);
 	for (uint32_t at = 0; at < timeline->lanes.table.count; at++) {
 		struct timeline_lane *lane = timeline_lane(timeline, at);

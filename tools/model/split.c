@@ -68,8 +68,8 @@ struct sweep {
 	bool has_contention;
 	bool is_covered;    /* samples say what the thread does */
 	enum cover covered; /* at the present moment */
-	int64_t behind_until_ns;
-	size_t next_work, step;
+	struct gpu_behind behind;
+	size_t next_unseen, next_work, step;
 	int64_t end_ns[GPU_KINDS]; /* of what runs now, by kind */
 	bool is_idle, has_run;
 	bool has_parts; /* what is in a region and no part of it is a wait */
@@ -189,7 +189,7 @@ static int64_t count_beside(struct sweep *sweep, int64_t start_ns,
 
 static bool is_behind(const struct sweep *sweep, int64_t ns)
 {
-	return ns < sweep->behind_until_ns;
+	return ns < sweep->behind.until_ns;
 }
 
 /* [start, end) in one step or in none, with the GPU in one state. */
@@ -247,17 +247,28 @@ static void count(struct sweep *sweep, int64_t start_ns, int64_t end_ns,
 	}
 }
 
+/* Work that isn't in the file: of a kernel, for all that is known. */
+static void take_unseen(struct sweep *sweep, int64_t now_ns)
+{
+	const struct gpu_behind *behind = &sweep->behind;
+
+	while (sweep->next_unseen < behind->count &&
+	       behind->unseen[sweep->next_unseen].start_ns <= now_ns) {
+		const int64_t end_ns =
+			behind->unseen[sweep->next_unseen++].end_ns;
+
+		if (end_ns > sweep->end_ns[GPU_KERNEL])
+			sweep->end_ns[GPU_KERNEL] = end_ns;
+		if (end_ns > now_ns && sweep->is_idle)
+			end_gap(sweep, now_ns);
+	}
+}
+
 static void take_work(struct sweep *sweep, int64_t now_ns)
 {
 	const struct timeline *timeline = sweep->timeline;
 
-	if (is_behind(sweep, now_ns) &&
-	    sweep->end_ns[GPU_KERNEL] < sweep->behind_until_ns) {
-		sweep->end_ns[GPU_KERNEL] = sweep->behind_until_ns;
-		if (sweep->is_idle)
-			end_gap(sweep, now_ns);
-	}
-
+	take_unseen(sweep, now_ns);
 	while (sweep->next_work < timeline->work_count &&
 	       timeline->work[sweep->next_work].start_ns <= now_ns) {
 		const struct gpu_work *work =
@@ -280,7 +291,11 @@ static int64_t next_change(const struct sweep *sweep, int64_t now_ns,
 {
 	const struct timeline *timeline = sweep->timeline;
 	const struct split *split = sweep->split;
+	const struct gpu_behind *behind = &sweep->behind;
 
+	if (sweep->next_unseen < behind->count &&
+	    behind->unseen[sweep->next_unseen].start_ns < end_ns)
+		end_ns = behind->unseen[sweep->next_unseen].start_ns;
 	if (sweep->next_work < timeline->work_count &&
 	    timeline->work[sweep->next_work].start_ns < end_ns)
 		end_ns = timeline->work[sweep->next_work].start_ns;
@@ -562,16 +577,21 @@ void split_make(struct split *split, struct timeline *timeline,
 		int64_t until_ns, int64_t processors, bool has_slept,
 		bool is_part)
 {
-	struct sweep sweep = {
-		.split = split, .timeline = timeline, .processors = processors};
+	struct sweep sweep = {.split = split,
+			      .timeline = timeline,
+			      .processors = processors,
+			      .behind = {.until_ns = INT64_MIN}};
 
 	memset(split, 0, sizeof(*split));
 	take_steps(split, timeline, until_ns);
 	split_find_slow(split);
 	choose_lane(split, timeline);
 	split->uses_gpu = timeline->work_count > 0;
+	split->is_part = is_part;
 	if (is_part)
-		sweep.behind_until_ns = gpu_behind_until(timeline);
+		gpu_behind_find(&sweep.behind, timeline);
+	split->earlier_kernels = sweep.behind.kernels;
+	split->earlier_ns = sweep.behind.kernels_ns;
 	/* A step may end after the last slice. */
 	for (size_t at = 0; at < split->count; at++) {
 		const struct split_step *step = &split->steps[at];
@@ -597,6 +617,7 @@ void split_make(struct split *split, struct timeline *timeline,
 		work_beside_free(&sweep.beside);
 		host_cover_free(&sweep.cover);
 	}
+	gpu_behind_free(&sweep.behind);
 	split_add_up(split);
 }
 

@@ -88,7 +88,9 @@ struct split {
 	bool is_busiest;    /* the thread isn't the first one, but works most */
 	double median_ns, p5_ns, p95_ns;
 	bool uses_gpu;
-	int64_t behind_ns; /* the GPU, in them, with what no file has */
+	bool is_part;	   /* something was before the file */
+	int64_t behind_ns; /* in them a GPU had what was launched before it */
+	int64_t earlier_kernels, earlier_ns; /* in it, launched before it */
 	struct split_gap gaps[GAP_COUNT];
 };
 

@@ -297,6 +297,9 @@ static void put_phases(yajl_gen gen, const struct verdict *verdict)
 		put_phases_of(gen, "gpu_phases_ns", ns);
 	if (split->behind_ns)
 		json_print_integer(gen, "behind_ns", split->behind_ns);
+	if (split->earlier_kernels)
+		json_print_integer(gen, "earlier_kernels",
+				   split->earlier_kernels);
 }
 
 /* The step, where its time went, and what was found. */

@@ -42,6 +42,24 @@ static void judge_side(struct report *report)
 		    quantity_bytes((double)managed->to_host_bytes).text);
 }
 
+/* A GPU that is behind runs them in a window, but no step of it asked for
+ * them. */
+static void judge_earlier(struct report *report)
+{
+	const struct split *split = &report->judged.facts.split;
+	int64_t all = 0;
+
+	for (size_t at = 0; at < REPORT_DEVICES_MAX; at++)
+		saturate_into(&all, report->devices[at].calls[WORK_KERNEL]);
+	if (split->earlier_kernels)
+		say(report,
+		    "Launched before this file begins: %" PRId64 " of %" PRId64
+		    " kernels, %s of the GPU's work. They run in it, but no "
+		    "step here launched them.",
+		    split->earlier_kernels, all,
+		    quantity_time((double)split->earlier_ns).text);
+}
+
 /* A file that isn't whole, or not what its schedule asked for. */
 static void judge_file(struct report *report)
 {
@@ -80,6 +98,7 @@ void report_remark(struct report *report)
 
 	judge_file(report);
 	judge_side(report);
+	judge_earlier(report);
 	buckets = report_buckets_text(&report->buckets, &report->timeline);
 	if (buckets)
 		say(report, "%s", buckets);

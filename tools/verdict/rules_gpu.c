@@ -9,13 +9,22 @@
 #include "tools/util/memory.h"
 #include "tools/util/numbers.h"
 
-/* Kernels of the judged steps. */
+/* Kernels that run in the judged steps. */
 struct kernels {
 	double count, ns;
+	double launched; /* of them, not before the file begins */
 	double worst_ns;
 	int64_t worst_at_ns;
 	uint32_t worst;
 };
+
+/* In a step that isn't in the file, though it runs in one that is. */
+static bool is_launched_before(const struct verdict_facts *facts,
+			       const struct gpu_work *work)
+{
+	return facts->split.is_part &&
+	       timeline_is_earlier(facts->timeline, work);
+}
 
 static void add(const struct verdict_facts *facts, struct kernels *kernels,
 		const struct gpu_work *work)
@@ -24,6 +33,7 @@ static void add(const struct verdict_facts *facts, struct kernels *kernels,
 
 	kernels->count++;
 	kernels->ns += ns;
+	kernels->launched += !is_launched_before(facts, work);
 	if (ns < kernels->worst_ns)
 		return;
 	kernels->worst_ns = ns;
@@ -78,13 +88,13 @@ bool rule_small_kernels(const struct verdict_facts *facts,
 	finding->saved_ns =
 		(double)gaps[GAP_LAUNCH].ns + (double)gaps[GAP_HOST].ns;
 	if (!is_launch_bound(facts) ||
-	    kernels.count < KERNELS_MIN * steps_of(facts) ||
+	    kernels.launched < KERNELS_MIN * steps_of(facts) ||
 	    kernels.ns > SHORT_KERNEL_NS * kernels.count ||
 	    !is_worth(facts, finding->saved_ns, SHARE_MIN))
 		return false;
 	say(&finding->figure,
 	    "%.0f kernels a step of %s on average: the GPU waits for launches",
-	    kernels.count / steps_of(facts),
+	    kernels.launched / steps_of(facts),
 	    quantity_time(kernels.ns / kernels.count).text);
 	say(&finding->threshold, "%d a step, %s, and %.0f %% of the step idle",
 	    KERNELS_MIN, quantity_time(SHORT_KERNEL_NS).text, 100 * SHARE_MIN);
@@ -194,7 +204,7 @@ bool rule_memory_bound(const struct verdict_facts *facts,
 	    "%s a step in %.0f kernels that do nothing but read and write "
 	    "tensors",
 	    quantity_time(kernels.ns / steps_of(facts)).text,
-	    kernels.count / steps_of(facts));
+	    kernels.launched / steps_of(facts));
 	say(&finding->threshold, "rows of them, %.0f %% of the step",
 	    100 * SHARE_HIGH_MIN);
 	say(&finding->next, "fuse them (torch.compile, fused optimisers and "
@@ -212,7 +222,7 @@ bool rule_layout(const struct verdict_facts *facts, struct finding *finding)
 		return false;
 	say(&finding->figure,
 	    "%.*f kernels a step only bring tensors into another order",
-	    facts->split.has_steps ? 1 : 0, kernels.count / steps_of(facts));
+	    facts->split.has_steps ? 1 : 0, kernels.launched / steps_of(facts));
 	say(&finding->threshold, "%.0f %% of the step", 100 * SHARE_MIN);
 	say(&finding->next,
 	    "keep one layout throughout: memory_format=torch.channels_last for "

@@ -7,9 +7,10 @@
  * that launched it, or when its window is long over.  So what can't be drawn
  * yet goes back to the end of that ring, where it is as safe as before.
  *
- * Work belongs to the window in which it was launched, and never begins before
- * its launch: where the two clocks say otherwise its start is moved, and the
- * difference is told.
+ * Work belongs to the window in which it was launched, or if that was in none
+ * to the one in which it begins to run.  It never begins before its launch:
+ * where the two clocks say otherwise its start is moved, and the difference is
+ * told.
  */
 #ifndef WRITER_GPU_H
 #define WRITER_GPU_H
