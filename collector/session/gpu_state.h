@@ -79,6 +79,9 @@ struct gpu_state {
 	/* As CUDA counts, 13000 is 13.0; 0 unknown. */
 	_Atomic int32_t driver_version;
 	_Atomic int32_t runtime_version;
+	/* What was launched until then and isn't done has no times: it had been
+	 * waited for long enough. */
+	_Atomic uint64_t hurried_ticks;
 	/* Windows at whose beginning CUPTI was not switched on in time. */
 	_Atomic uint32_t late_windows;
 
@@ -88,6 +91,7 @@ struct gpu_state {
 	/* Launched in a window, and in no file. */
 	_Atomic uint64_t missing_kernels;
 	uint64_t without_time;	   /* records whose times are 0, left out */
+	uint64_t unfinished;	   /* of them: of work that wasn't done */
 	uint64_t unknown;	   /* records of kinds that aren't decoded */
 	uint64_t doubled;	   /* driver calls made by a runtime call */
 	uint64_t unpaired;	   /* calls that may be such, and are drawn */

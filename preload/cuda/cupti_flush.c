@@ -280,10 +280,16 @@ static void wait_for_work(void)
 		clock_monotonic_ns() +
 		(uint64_t)load_relaxed(&flush.end_ms) * (1000000 / 4 * 3);
 
-	while (cupti_is_ours() && clock_monotonic_ns() < until) {
+	while (cupti_is_ours()) {
 		flush_all(0);
 		if (!cupti_source_awaits(end))
-			break;
+			return;
+		if (clock_monotonic_ns() >= until) {
+			store_relaxed(&load_relaxed(&session_here)
+					       ->head->gpu.hurried_ticks,
+				      end);
+			return;
+		}
 		futex_wait(&flush.unused, 0, END_PERIOD_NS);
 	}
 }

@@ -118,8 +118,13 @@ static bool is_in_a_window(struct session *session, uint64_t ticks)
 static void count_timeless(struct session *session, uint64_t ticks,
 			   uint32_t count)
 {
-	if (count && is_in_a_window(session, ticks))
-		session->head->gpu.without_time += count;
+	struct gpu_state *gpu = &session->head->gpu;
+
+	if (!count || !is_in_a_window(session, ticks))
+		return;
+	gpu->without_time += count;
+	if (ticks <= load_relaxed(&gpu->hurried_ticks))
+		gpu->unfinished += count;
 }
 
 void cupti_launches_call(struct session *session, const struct event *event)

@@ -17,6 +17,7 @@
 #include "preload/cuda/cupti_buffers.h"
 #include "preload/cuda/cupti_clock.h"
 #include "preload/cuda/cupti_record.h"
+#include "preload/cuda/cupti_share.h"
 #include "collector/system/cupti_versions.h"
 #include "preload/stack/call_places.h"
 #include "preload/stack/unwind.h"
@@ -420,13 +421,14 @@ enum newest_window { WINDOW_IS_OPEN, WINDOW_WAITS, WINDOW_DONE };
 
 /* It has waited long enough: unfinished work loses its times, and the rest of
  * what CUPTI withholds is there. */
-static void force_once(const struct session *session, uint64_t window,
-		       uint64_t end)
+static void force_once(struct session *session, uint64_t window, uint64_t end)
 {
 	if (window == source.forced ||
 	    clock_ticks() < end + session_gpu_wait_ticks(session))
 		return;
 	source.forced = window;
+	if (!cupti_share_is_on())
+		store_relaxed(&session->head->gpu.hurried_ticks, clock_ticks());
 	cupti_flush_force();
 }
 

@@ -24,6 +24,8 @@
 #define ABOUT_LEAST	 10u
 /* "18446744073709551615 calls missed that came inside of others, ...". */
 #define LOSS_BYTES	 128
+/* Why launches lack kernels. */
+#define REASON_BYTES	 320
 
 const char *closing_short_path(const struct session *session, const char *path)
 {
@@ -462,6 +464,56 @@ static void say_written(const struct session *session,
 			 : "");
 }
 
+/* One more reason. */
+static void add_reason(char *text, const char *format, ...)
+	__attribute__((format(printf, 2, 3)));
+
+static void add_reason(char *text, const char *format, ...)
+{
+	size_t len = strlen(text);
+	va_list args;
+
+	if (len)
+		len += log_format(text + len, REASON_BYTES - len, "; ");
+	va_start(args, format);
+	log_format_list(text + len, REASON_BYTES - len, format, args);
+	va_end(args);
+}
+
+/* Launches whose kernels aren't there, and why. */
+static void say_missing(const struct session *session, uint64_t missing)
+{
+	const struct gpu_state *gpu = &session->head->gpu;
+	const uint64_t untimed = gpu->without_time - gpu->unfinished;
+	const uint64_t dropped = load_relaxed(&gpu->dropped);
+	const uint64_t buffers = load_relaxed(&gpu->lost);
+	char why[REASON_BYTES] = "";
+
+	if (untimed)
+		add_reason(why,
+			   "CUPTI gave %lu {record|records} of the GPU no time",
+			   (unsigned long)untimed);
+	if (dropped)
+		add_reason(why,
+			   "CUPTI had no room for %lu {record|records} of the "
+			   "GPU",
+			   (unsigned long)dropped);
+	if (buffers)
+		add_reason(why,
+			   "%lu {buffer|buffers} of the GPU's records {is|are} "
+			   "lost",
+			   (unsigned long)buffers);
+	if (!why[0] && !gpu->kernels && !gpu->unfinished)
+		add_reason(why, "CUPTI gave no record of any");
+	else if (gpu->unfinished || !why[0])
+		add_reason(why,
+			   "these were missing when the program ended, or "
+			   "TRACEPROF_GPU_WAIT_MS (%ld) after the window",
+			   (long)session->head->options.gpu_wait_ms);
+	log_trouble("%lu {launch lacks|launches lack} kernels in the trace: %s",
+		    (unsigned long)missing, why);
+}
+
 /* What is not known for sure of launches and calls. */
 static void say_gpu(const struct session *session)
 {
@@ -469,11 +521,7 @@ static void say_gpu(const struct session *session)
 	const uint64_t missing = load_relaxed(&gpu->missing_kernels);
 
 	if (missing)
-		log_trouble("%lu {launch lacks|launches lack} kernels in the "
-			    "trace: these were missing when the program ended, "
-			    "or TRACEPROF_GPU_WAIT_MS (%ld) after the window",
-			    (unsigned long)missing,
-			    (long)session->head->options.gpu_wait_ms);
+		say_missing(session, missing);
 	if (gpu->unknown_captures)
 		log_trouble("%lu {launch|launches} may have gone into a graph: "
 			    "too many nodes were made at once; counted as "

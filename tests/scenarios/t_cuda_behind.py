@@ -185,7 +185,8 @@ def test_what_does_not_come_in_time_is_said():
         "TRACEPROF_GPU_WAIT_MS": "1000"})
     expect_equal(kernels(run.trace), [])
     expect_equal((run.trace.meta["gpu"]["launched_kernels"],
-                  run.trace.meta["gpu"]["missing_kernels"]), (10, 10))
+                  run.trace.meta["gpu"]["missing_kernels"],
+                  run.trace.meta["gpu"]["unfinished"]), (10, 10, 10))
     expect("10 launches lack kernels in the trace" in run.stderr,
            run.stderr)
     expect("TRACEPROF_GPU_WAIT_MS (1000) after" in run.stderr, run.stderr)
@@ -197,6 +198,7 @@ def test_what_does_not_come_in_time_is_said():
     said = command("report", run.trace.path)
     expect("Error: none of the kernels of 10 launches" in said.stdout,
            said.stdout)
+    expect("raise TRACEPROF_GPU_WAIT_MS" in " ".join(said.stdout.split()), said.stdout)
     marks = [event for event in run.trace.events
              if event["name"] == "kernels are missing"]
     expect_equal([mark["args"] for mark in marks], [{"launches": 10, "missing": 10}])

@@ -110,6 +110,23 @@ def test_refusals():
     expect("error 999" in notes(run.trace), notes(run.trace))
 
 
+def test_why_launches_lack_kernels():
+    """Their records came, without times: nobody could have waited longer for them.  Or
+    they were not done when the program ended, or no kernel has a record at all."""
+    need("cuda_behind")
+    reasons = {"CUPTI gave 22 records of the GPU no time": ("SIMGPU_ZERO_TIMES", "9", 0),
+               "these were missing when the program ended":
+                   ("SIMGPU_FORCED_INCOMPLETE", "1", 1),
+               "CUPTI gave no record of any": ("SIMGPU_FAIL", "cuptiActivityEnable:21:4", 0)}
+    for reason, (name, value, unfinished) in reasons.items():
+        run = traced("cuda_behind", "10", "20", "0", "2000", "500", check=False, env={
+            "LD_LIBRARY_PATH": FAKE, "TRACEPROF_EXIT_MS": "8000", name: value})
+        said = [line for line in run.stderr.splitlines() if "kernels in the trace" in line]
+        expect_equal([[one for one in reasons if one in line] for line in said], [[reason]],
+                     run.stderr)
+        expect_equal(run.trace.meta["gpu"]["unfinished"], unfinished, run.trace.meta["gpu"])
+
+
 def test_a_kind_that_is_refused():
     """The fifth enabled: copies; all else goes on."""
     run = on_gpu(STEPS, THREADS, SIMGPU_FAIL="cuptiActivityEnable:21:5")

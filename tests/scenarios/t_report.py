@@ -319,6 +319,7 @@ def test_losses_of_a_gpu_are_said():
             "dropped_records": "CUPTI had no room for 7 records of the GPU",
             "lost_buffers": "7 buffers with records of the GPU",
             "without_time": "7 records of the GPU had no time and are left out",
+            "unfinished": "of 7 of these the work was not done when it had been waited for",
             "unpaired_calls": "whether 7 calls of CUDA's driver were made by calls",
             "unknown_captures": "whether 7 launches went into a graph",
             "cut_annotations": "of 7 ranges the GPU's part is missing or too short",

@@ -144,7 +144,7 @@ function finding(one, time_) {
 	one.figure, " ", html("span", {class: "faint"}, `[${one.rule}; from ${one.threshold}].`),
 	one.place ? html("span", {}, " Worst: ", one.place, ".", placeLinks(one, time_))
 		: null,
-	html("br"), "Next: ", one.next);
+	one.next ? html("br") : null, one.next ? `Next: ${one.next}` : null);
 }
 
 function findings(file) {

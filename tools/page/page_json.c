@@ -182,7 +182,7 @@ static void add_finding(yajl_gen gen, const struct page *page,
 	json_print_text(gen, "figure", finding->figure);
 	json_print_text(gen, "threshold", finding->threshold);
 	json_print_text(gen, "place", finding->place ? finding->place : "");
-	json_print_text(gen, "next", finding->next);
+	json_print_text(gen, "next", finding->next ? finding->next : "");
 	if (finding->at_ns != INT64_MIN)
 		json_print_number(gen, "at_ms", since_ms(page, finding->at_ns));
 	if (finding->step >= 0)

@@ -89,6 +89,13 @@ static void print_missing_records(const struct trace_metadata *account,
 				" records of the GPU had no "
 				"time and are left out\n",
 				account->without_time);
+	if (account->unfinished > 0)
+		text_wrap_print(out, 2,
+				"\nLosses: of %" PRId64
+				" of these the work was not "
+				"done when it had been waited for as long as "
+				"was to be\n",
+				account->unfinished);
 	if (account->unknown_records > 0)
 		text_wrap_print(out, 2,
 				"\nNot recorded: %" PRId64

@@ -109,6 +109,7 @@ static const struct {
 	{"gpu.dropped_records", FIELD(gpu_missing), ENTRY_SUM},
 	{"gpu.lost_buffers", FIELD(gpu_missing), ENTRY_SUM},
 	{"gpu.without_time", FIELD(without_time), ENTRY_INTEGER},
+	{"gpu.unfinished", FIELD(unfinished), ENTRY_INTEGER},
 	{"gpu.dropped_records", FIELD(dropped_records), ENTRY_INTEGER},
 	{"gpu.lost_buffers", FIELD(lost_buffers), ENTRY_INTEGER},
 	{"detail_ended", FIELD(detail_ended_ns), ENTRY_TIME},
@@ -134,6 +135,8 @@ void trace_metadata_begin(struct trace_metadata *metadata)
 	metadata->died_in = -1;
 	metadata->is_by_hand = false;
 	metadata->is_cupti = false;
+	metadata->has_no_kernels = false;
+	metadata->is_taken = false;
 	metadata->has_children = false;
 	metadata->heap_peak_is_least = false;
 	metadata->has_no_heap = false;
@@ -248,6 +251,17 @@ static void take_heap_stacks(struct trace_metadata *metadata, const char *path,
 			strstr(text, "heap") || !strncmp(text, "all", 3);
 }
 
+/* Why kernels are missing, where a note has it: kinds 3 and 10 are theirs. */
+static void take_note(struct trace_metadata *metadata, const char *note)
+{
+	metadata->has_no_kernels |=
+		!strncmp(note, "CUPTI refuses records of kind 3:", 32) ||
+		!strncmp(note, "CUPTI refuses records of kind 10:", 33) ||
+		strstr(note, "gives no record of one");
+	metadata->is_taken |=
+		strstr(note, "another profiler in the program") != NULL;
+}
+
 bool trace_metadata_names_blocks(const struct trace_metadata *metadata)
 {
 	return !metadata->has_no_heap &&
@@ -280,6 +294,8 @@ void trace_metadata_entry(struct trace_metadata *metadata,
 			strcmp(entry->value.text, "all") &&
 			strcmp(entry->value.text, "sites");
 	take_heap_stacks(metadata, path, entry->value.text);
+	if (!strncmp(path, "notes.", 6) && entry->value.type == TRACE_STRING)
+		take_note(metadata, entry->value.text);
 	/* Most small blocks made no event, to save time. */
 	if (!strcmp(path, "heap.thinned_mask"))
 		metadata->heap_peak_is_least = true;

@@ -92,9 +92,12 @@ struct trace_metadata {
 	int64_t part;		  /* of a run's files, from the 2nd on */
 	int64_t gpu_missing;	  /* records of a GPU that came to nothing */
 	int64_t without_time, dropped_records, lost_buffers; /* its parts */
-	int64_t died_in;   /* the step in which the process died, -1 none */
-	bool is_cupti;	   /* a GPU's work is recorded */
-	bool has_children; /* forked ones are recorded, too */
+	int64_t unfinished;  /* without time: work that wasn't done in time */
+	int64_t died_in;     /* the step in which the process died, -1 none */
+	bool is_cupti;	     /* a GPU's work is recorded */
+	bool has_no_kernels; /* CUPTI refuses their records, or makes none */
+	bool is_taken;	     /* another profiler had CUPTI */
+	bool has_children;   /* forked ones are recorded, too */
 	bool is_unfinished, is_recovered;
 	bool is_by_hand; /* a window with a name, or of a trigger */
 };

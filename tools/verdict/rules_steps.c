@@ -606,12 +606,51 @@ static int64_t some(int64_t count)
 	return count > 0 ? count : 0;
 }
 
+/* What would bring missing kernels, by what the file says of them; NULL:
+ * nothing that is known. */
+static const char *help_for_kernels(const struct trace_metadata *account)
+{
+	if (account->has_no_kernels)
+		return "another version of CUPTI may have them: "
+		       "TRACEPROF_CUPTI names one.";
+	if (account->is_taken)
+		return "record without the other profiler in the program.";
+	if (account->unfinished > 0 && trace_metadata_is_windowed(account))
+		return "wait longer for the GPU: raise TRACEPROF_GPU_WAIT_MS, "
+		       "and TRACEPROF_EXIT_MS for the end of the program.";
+	if (account->unfinished > 0)
+		return "let the program wait for the GPU before it ends, or "
+		       "raise TRACEPROF_EXIT_MS.";
+	if ((account->dropped_records > 0 || account->lost_buffers > 0) &&
+	    !trace_metadata_is_windowed(account))
+		return "record some steps alone (TRACEPROF_ACTIVE).";
+	return NULL;
+}
+
+/* What found no room is another matter than what CUPTI never handed over. */
+static const char *help_for_losses(const struct verdict_facts *facts)
+{
+	const struct trace_metadata *account = facts->metadata;
+	const char *help = NULL;
+
+	if (facts->timeline->left_out)
+		return "record some steps alone (TRACEPROF_ACTIVE).";
+	if (account->missing_kernels > 0 || account->gpu_missing > 0)
+		help = help_for_kernels(account);
+	if (!help && some(account->dropped) + some(account->unrecorded_calls) +
+			     some(account->unnamed) + some(account->waits_lost))
+		help = "raise TRACEPROF_BUFFER_MB, set TRACEPROF_ON_FULL=wait, "
+		       "or record some steps alone.";
+	return help;
+}
+
 bool rule_losses(const struct verdict_facts *facts, struct finding *finding)
 {
 	const struct trace_metadata *account = facts->metadata;
 	const int64_t lost = some(account->dropped) +
 			     some(account->unrecorded_calls) +
 			     some(account->unnamed) + some(account->waits_lost);
+	const char *next = help_for_losses(facts);
 
 	if (!facts->is_lossy)
 		return false;
@@ -636,8 +675,7 @@ bool rule_losses(const struct verdict_facts *facts, struct finding *finding)
 	say(&finding->threshold,
 	    "%.1f %% of the events, or %.0f %% of the time on the GPU",
 	    100 * LOST_MIN, 100 * UNSETTLED_MIN);
-	say(&finding->next, "raise TRACEPROF_BUFFER_MB, set "
-			    "TRACEPROF_ON_FULL=wait, or record some steps "
-			    "alone.");
+	if (next)
+		say(&finding->next, "%s", next);
 	return true;
 }

@@ -224,13 +224,14 @@ static unsigned int add_finding(struct text_buffer *lines,
 
 	if (finding->saved_ns > 0)
 		snprintf(saved, sizeof(saved), "up to %.1f %%: ", share);
-	return add_line(
-		lines, 3, columns, "%zu. %s%s [%s; from %s].%s%s%s Next: %s",
-		number + !verdict_is_spoilt(verdict), saved,
-		finding->figure ? finding->figure : "", finding->rule->name,
-		finding->threshold ? finding->threshold : "",
-		place ? " Worst: " : "", place ? place : "", place ? "." : "",
-		finding->next ? finding->next : "");
+	return add_line(lines, 3, columns, "%zu. %s%s [%s; from %s].%s%s%s%s%s",
+			number + !verdict_is_spoilt(verdict), saved,
+			finding->figure ? finding->figure : "",
+			finding->rule->name,
+			finding->threshold ? finding->threshold : "",
+			place ? " Worst: " : "", place ? place : "",
+			place ? "." : "", finding->next ? " Next: " : "",
+			finding->next ? finding->next : "");
 }
 
 /* Whose names are said: of the trace's slices, with or without those of Python

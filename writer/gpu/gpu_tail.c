@@ -114,6 +114,7 @@ void gpu_tail_account(const struct writer_state *state, struct json *json)
 	json_pair_u64(json, "launches", gpu_state->launches);
 	json_pair_u64(json, "kernels", gpu_state->kernels);
 	json_pair_u64(json, "without_time", gpu_state->without_time);
+	json_pair_u64(json, "unfinished", gpu_state->unfinished);
 	json_pair_u64(json, "unknown_records", gpu_state->unknown);
 	json_pair_u64(json, "doubled_calls", gpu_state->doubled);
 	json_pair_u64(json, "unpaired_calls", gpu_state->unpaired);

@@ -163,10 +163,54 @@ static void records_of_a_gpu(void **state)
 	says("", "the GPU's last records LOST");
 	begin();
 	gpu = &session->head->gpu;
+	gpu->kernels = 1;
 	store_relaxed(&gpu->missing_kernels, 7);
 	says("7 launches lack kernels in the trace",
 	     "kernels of 7 launches LOST");
 	expect("TRACEPROF_GPU_WAIT_MS (30000) after the window");
+}
+
+/* Each launch without its kernels, and what else is known to be missing. */
+static void why_launches_lack_kernels(void **state)
+{
+	struct gpu_state *gpu;
+
+	(void)state;
+	begin();
+	gpu = &session->head->gpu;
+	gpu->kernels = 1;
+	gpu->without_time = 9;
+	store_relaxed(&gpu->missing_kernels, 7);
+	says("7 launches lack kernels in the trace: CUPTI gave 9 records of "
+	     "the GPU no time",
+	     "9 records of the GPU LOST");
+	expect_not("TRACEPROF_GPU_WAIT_MS");
+	begin();
+	gpu = &session->head->gpu;
+	gpu->without_time = gpu->unfinished = 7;
+	store_relaxed(&gpu->missing_kernels, 7);
+	says("trace: these were missing when the program ended, or "
+	     "TRACEPROF_GPU_WAIT_MS (30000) after the window",
+	     "7 records of the GPU LOST");
+	expect_not("no time");
+	begin();
+	gpu = &session->head->gpu;
+	store_relaxed(&gpu->missing_kernels, 7);
+	says("7 launches lack kernels in the trace: CUPTI gave no record of "
+	     "any",
+	     "kernels of 7 launches LOST");
+	begin();
+	gpu = &session->head->gpu;
+	gpu->without_time = 3;
+	gpu->unfinished = 2;
+	store_relaxed(&gpu->lost, 1);
+	store_relaxed(&gpu->dropped, 4);
+	store_relaxed(&gpu->missing_kernels, 7);
+	close_run(0);
+	expect("trace: CUPTI gave 1 record of the GPU no time; CUPTI had no "
+	       "room for 4 records of the GPU; 1 buffer of the GPU's records "
+	       "is lost; these were missing when the program ended");
+	fixture_end(session);
 }
 
 /* Nothing of these is missing for sure. */
@@ -276,6 +320,7 @@ int main(int argc, char **argv)
 		cmocka_unit_test(events_and_calls),
 		cmocka_unit_test(one_is_no_plural),
 		cmocka_unit_test(records_of_a_gpu),
+		cmocka_unit_test(why_launches_lack_kernels),
 		cmocka_unit_test(what_is_not_known),
 		cmocka_unit_test(what_is_in_totals_alone),
 		cmocka_unit_test(what_is_left_to_write),

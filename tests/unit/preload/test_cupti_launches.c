@@ -147,11 +147,21 @@ static void what_has_no_time_counts_in_windows(void **state)
 	assert_int_equal(session->head->gpu.without_time, 1);
 	call(session, 4);
 	assert_int_equal(session->head->gpu.without_time, 2);
+	assert_int_equal(session->head->gpu.unfinished, 0);
+	call(session, 6);
+	/* CUPTI has to give back what isn't done. */
+	store_relaxed(&session->head->gpu.hurried_ticks, clock_ticks());
+	call(session, 7);
+	for (event.gpu.correlation = 6; event.gpu.correlation < 8;
+	     event.gpu.correlation++)
+		cupti_launches_work(session, &event, true);
+	assert_int_equal(session->head->gpu.without_time, 4);
+	assert_int_equal(session->head->gpu.unfinished, 1);
 	store_relaxed(&windows->window[0].end_ticks, clock_ticks());
-	event.gpu.correlation = 5;
+	event.gpu.correlation = 8;
 	cupti_launches_work(session, &event, true);
-	call(session, 5);
-	assert_int_equal(session->head->gpu.without_time, 2);
+	call(session, 8);
+	assert_int_equal(session->head->gpu.without_time, 4);
 	end(session);
 }
 

@@ -230,12 +230,14 @@ static void unfinished_work_is_forced_in_time(void **state)
 	window_is(session, over - ms(session, 50), over);
 	assert_false(is_settled(session, over));
 	assert_int_equal(forces, 0);
+	assert_true(!load_relaxed(&session->head->gpu.hurried_ticks));
 	session->head->options.gpu_wait_ms = 0;
 	while (clock_ticks() < over)
 		continue;
 	for (int i = 0; i < 3; i++)
 		assert_false(is_settled(session, over));
 	assert_int_equal(forces, 1);
+	assert_true(load_relaxed(&session->head->gpu.hurried_ticks) >= over);
 	forced = clock_ticks();
 	assert_true(is_settled(session, over));
 	end(session);
