@@ -285,6 +285,25 @@ def test_check_counts_the_launches_that_have_a_kernel():
     expect("2 warnings" in said or "warning" in said, said)
 
 
+def test_check_says_that_launches_lack_kernels():
+    """A warning; a fault where none has any, and nothing while they may come."""
+    def said(launched, missing, partial=0, final=True):
+        return checked([], final=final, recovered=False, gpu={
+            "source": "cupti", "launched_kernels": launched, "missing_kernels": missing,
+            "partial_graphs": partial})
+
+    for launched, missing, partial, words in (
+            (60, 8, 0, "of 60 launches of kernels 8 lack kernels [rule 30]"),
+            (60, 59, 0, "of 60 launches of kernels 59 lack kernels [rule 30]"),
+            (2, 2, 2, "of 2 launches of kernels 2 lack kernels, graphs a part of theirs "
+                      "[rule 30]")):
+        text = said(launched, missing, partial)
+        expect("warning: " + words in text, text)
+        expect("[rule 28]" not in text, text)
+    for counts in ((60, 0), (60, 60), (0, 0), (60, 8, 0, False)):
+        expect("[rule 30]" not in said(*counts), counts, said(*counts))
+
+
 def test_report():
     done = command("report", "--top", "100", sample())
     expect_equal(done.status, 0, done.stderr)

@@ -28,11 +28,12 @@ def attack(*words, check=True, **env):
 def expect_good(run):
     """Threads that launch all the time are ahead of the GPU, and of us where they have
     the processors: a window may have launches alone, which is a fault of the file
-    that is said."""
+    that is said, or lack some kernels, which is a warning."""
     faults = [line for line in command("check", *run.files).stdout.splitlines()
               if "[rule" in line]
     for line in faults:
-        expect("no kernel [rule 28]" in line, *faults[:20])
+        expect("no kernel [rule 28]" in line or "lack kernels [rule 30]" in line,
+               *faults[:20])
     expect(not faults or "lack kernels in the trace" in run.stderr
            or "records LOST" in run.stderr, run.stderr, *faults)
 

@@ -127,6 +127,20 @@ def test_why_launches_lack_kernels():
         expect_equal(run.trace.meta["gpu"]["unfinished"], unfinished, run.trace.meta["gpu"])
 
 
+def test_check_counts_launches_without_kernels():
+    """No fault of the file's, but each window says how many it lacks."""
+    run = on_gpu(20, 20, 0, 20000, 500, program="cuda_behind", SIMGPU_DROP=7,
+                 TRACEPROF_WAIT=5, TRACEPROF_ACTIVE=3, TRACEPROF_REPEAT=2,
+                 TRACEPROF_GPU_WAIT_MS=2000)
+    expect_equal(len(run.traces), 2, run.stderr)
+    for trace in run.traces:
+        missing = 60 - len(trace.slices(cat="kernel"))
+        said = command("check", trace.path)
+        expect_equal((said.status, missing > 0), (0, True), said.stdout)
+        expect(f"warning: of 60 launches of kernels {missing} lack kernels [rule 30]"
+               in said.stdout and "good, 1 warning" in said.stdout, said.stdout)
+
+
 def test_a_kind_that_is_refused():
     """The fifth enabled: copies; all else goes on."""
     run = on_gpu(STEPS, THREADS, SIMGPU_FAIL="cuptiActivityEnable:21:5")

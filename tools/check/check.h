@@ -47,6 +47,7 @@
 	X(ACCOUNT,  "20", 0, "traceprof's own counts add up")		\
 	X(KERNELS,  "28", 0, "where kernels were launched there are some") \
 	X(KNOWN,    "29", 1, "of each call of CUDA it is known what it was") \
+	X(LAUNCHES, "30", 1, "each launch of kernels has its kernels")	\
 	X(INSTANT,  "21", 0, "an instant's s is g, p or t")		\
 	X(FILE,     "22", 1, "the file is called <worker>.<digits>.pt.trace.json.gz") \
 	X(HEAD,     "23", 1, "distributedInfo comes before traceEvents") \

@@ -258,6 +258,20 @@ static void check_kernels(const struct trace_metadata *account,
 			  account->launched_kernels);
 }
 
+/* Some of them lack theirs.  In a file that isn't finished they may come. */
+static void check_missing(const struct trace_metadata *account,
+			  struct fault_list *faults)
+{
+	if (account->missing_kernels <= 0 || account->is_unfinished ||
+	    faults->found[RULE_KERNELS])
+		return;
+	fault_add(
+		faults, RULE_LAUNCHES, NULL,
+		"of %" PRId64 " launches of kernels %" PRId64 " lack kernels%s",
+		account->launched_kernels, account->missing_kernels,
+		account->partial_graphs > 0 ? ", graphs a part of theirs" : "");
+}
+
 /* The writer says so itself, and nothing in the file shows it. */
 static void check_known(const struct trace_metadata *account,
 			struct fault_list *faults)
@@ -289,6 +303,7 @@ void check_head_end(struct check_head *head, struct fault_list *faults)
 	check_account(&head->metadata, faults);
 	check_sampled(head, faults);
 	check_kernels(&head->metadata, faults);
+	check_missing(&head->metadata, faults);
 	check_known(&head->metadata, faults);
 	key_table_free(&head->keys);
 	key_table_free(&head->drawn);
