@@ -247,25 +247,19 @@ def test_one_that_is_not_seen_is_noticed_while_the_program_runs():
     expect(last - taken["ts"] > 3 * 10**6, (last, taken))
 
 
-def test_windows_in_which_cupti_gave_no_sign():
+def test_no_window_is_silent_about_an_unseen_taker():
     """Those between the moment that another took it unseen and the moment that it is
     noticed say that they don't know; those after it say who has it."""
     run = on_gpu(400, 5, 0, 20000, 100, program="cuda_behind", SIMGPU_VERSION=130101,
                  SIMGPU_SECOND_CLIENT="takeover", SIMGPU_SECOND_FROM=100,
                  SIMGPU_SECOND_CALLS=100000, TRACEPROF_WAIT=10, TRACEPROF_ACTIVE=5,
                  TRACEPROF_REPEAT=20)
-    kinds = collections.Counter()
     for path, trace in zip(run.files, run.traces):
         gpu = trace.meta["gpu"]
-        kinds["kernels"] += bool(gpu["launched_kernels"])
-        kinds["silent"] += gpu.get("silent", 0)
-        if gpu.get("silent"):
-            said = " ".join(command("report", path).stdout.split())
-            expect("CUPTI gave no sign in this time" in said, said)
-        kinds["taken"] += bool(gpu.get("taken_ns"))
-        expect(gpu["launched_kernels"] or gpu.get("silent") or gpu.get("taken_ns"), gpu)
-    expect_equal(sum(kinds.values()), len(run.traces), kinds)
-    expect(kinds["silent"] and kinds["taken"], kinds)
+        said = " ".join(command("report", path).stdout.split())
+        expect(gpu["launched_kernels"] or gpu.get("taken_ns") or
+               (gpu.get("silent") and "CUPTI gave no sign in this time" in said), gpu, said)
+    expect(run.traces[-1].meta["gpu"].get("taken_ns"), run.stderr)
 
 
 def test_one_that_is_not_seen_gets_on():
