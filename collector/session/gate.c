@@ -51,6 +51,22 @@ void gate_add_record(uint32_t bits, bool is_open)
 					 memory_order_relaxed);
 }
 
+void gate_add_open(uint32_t bits)
+{
+	uint32_t now;
+
+	gate_add_record(bits, false);
+	/* Either we see that it is open, or who opens it and calls this too
+	 * sees why. */
+	atomic_thread_fence(memory_order_seq_cst);
+	now = load_relaxed(&gate_page.bits);
+	while (now & GATE_RECORD_BITS &&
+	       !atomic_compare_exchange_weak_explicit(
+		       &gate_page.bits, &now, now | (bits & GATE_RECORD_BITS),
+		       memory_order_relaxed, memory_order_relaxed))
+		;
+}
+
 static void thin(_Atomic uint32_t *word)
 {
 	uint32_t bits = load_relaxed(word);

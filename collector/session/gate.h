@@ -85,10 +85,11 @@ int gate_protect(void);
 void gate_set(uint32_t bits);
 
 /* gate_set_record() says which record bits are wanted, gate_add_record() adds
- * some; gate_record() sets all of them, or none.  The rest of the word stays.
- */
+ * some, gate_add_open() those that no window that is open is to lack;
+ * gate_record() sets all of them, or none.  The rest of the word stays. */
 void gate_set_record(uint32_t record_bits);
 void gate_add_record(uint32_t record_bits, bool is_open);
+void gate_add_open(uint32_t record_bits);
 void gate_record(bool open);
 
 /* There is a session, and this bit is set in its windows. */

@@ -383,6 +383,24 @@ void cuda_calls_record(struct session *session)
 		gate_add_record(GATE_CUDA, steps_are_recorded(session));
 }
 
+void cuda_calls_record_instead(struct session *session)
+{
+	uint32_t cupti = GPU_SOURCE_CUPTI;
+
+	if (atomic_compare_exchange_strong_explicit(
+		    &session->head->gpu.source, &cupti, GPU_SOURCE_CALLS,
+		    memory_order_relaxed, memory_order_relaxed))
+		gate_add_open(GATE_CUDA);
+}
+
+void cuda_calls_follow(struct session *session)
+{
+	/* Either who gives CUPTI up sees the gate open, or we see it. */
+	atomic_thread_fence(memory_order_seq_cst);
+	if (load_relaxed(&session->head->gpu.source) == GPU_SOURCE_CALLS)
+		gate_add_open(GATE_CUDA);
+}
+
 void cuda_calls_forget(void)
 {
 	for (size_t i = 0; i < CUDA_FUNCTION_COUNT; i++)

@@ -14,6 +14,14 @@
 /* CUPTI can't be had: from now on they record. */
 void cuda_calls_record(struct session *session);
 
+/* CUPTI, which was to record, refuses: they do, also in a window that is open.
+ * CUPTI's thread, or who attaches. */
+void cuda_calls_record_instead(struct session *session);
+
+/* A window opens, on the thread that opens it: CUPTI may have been given up
+ * since the gate was opened. */
+void cuda_calls_follow(struct session *session);
+
 /* In a forked child. */
 void cuda_calls_forget(void);
 

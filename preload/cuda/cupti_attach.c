@@ -89,6 +89,18 @@ void cupti_prepare(void)
 		injection_announce(INJECTION);
 }
 
+/* What may be done about it; NULL where nobody knows. */
+static const char *remedy(CUptiResult rc)
+{
+	switch (rc) {
+	case CUPTI_ERROR_INSUFFICIENT_PRIVILEGES:
+	case CUPTI_ERROR_VIRTUALIZED_DEVICE_INSUFFICIENT_PRIVILEGES:
+		return "the administrator may allow it "
+		       "(NVreg_RestrictProfilingToAdminUsers=0)";
+	default: return NULL;
+	}
+}
+
 /* Why CUPTI can't be had, where the user should know. */
 static void explain(struct session *session, CUptiResult rc, const char *doing,
 		    const char *holder)
@@ -106,8 +118,7 @@ static void explain(struct session *session, CUptiResult rc, const char *doing,
 		break;
 	case CUPTI_ERROR_INSUFFICIENT_PRIVILEGES:
 	case CUPTI_ERROR_VIRTUALIZED_DEVICE_INSUFFICIENT_PRIVILEGES:
-		log_trouble("no right to trace the GPU: the administrator may "
-			    "allow it (NVreg_RestrictProfilingToAdminUsers=0)");
+		log_trouble("no right to trace the GPU: %s", remedy(rc));
 		break;
 	case CUPTI_ERROR_NOT_INITIALIZED:
 		log_trouble("CUPTI %u is newer than the GPU's driver: of the "
@@ -116,6 +127,36 @@ static void explain(struct session *session, CUptiResult rc, const char *doing,
 		break;
 	default: break; /* the usual answer where there is no GPU */
 	}
+}
+
+void cupti_attach_refused(int kernels, int calls)
+{
+	const CUptiResult rc = (CUptiResult)(kernels ? kernels : calls);
+	const char *text = NULL, *what = remedy(rc);
+	struct session *session = load_relaxed(&session_here);
+	char line[SESSION_NOTE_BYTES];
+	size_t used;
+
+	cupti.cuptiGetResultString(rc, &text);
+	used = log_format(line, sizeof(line),
+			  "CUPTI refuses records of %s (error %d, %s): ",
+			  kernels && calls ? "the GPU"
+			  : kernels	   ? "kernels"
+					   : "calls",
+			  (int)rc, text ? text : "unknown");
+	used += log_format(line + used, sizeof(line) - used, "%s",
+			   kernels && calls
+				   ? "of the GPU only the calls to it are "
+				     "recorded"
+			   : kernels ? "they are not recorded"
+				     : "what launched the GPU's work is not "
+				       "recorded");
+	if (what)
+		log_format(line + used, sizeof(line) - used, "; %s", what);
+	session_note(session, "%s", line);
+	log_trouble("%s", line);
+	if (kernels && calls)
+		cuda_calls_record_instead(session);
 }
 
 static CUptiResult subscribe(struct session *session)
@@ -311,16 +352,9 @@ bool cupti_attach_again(void)
 	return true;
 }
 
-/* A window opens or closes, on the thread that steps. */
-static void follow(bool open)
+/* They go on, or it is said that they didn't. */
+static void await_kinds(struct session *session)
 {
-	struct session *session = load_relaxed(&session_here);
-
-	nvml_follow(open);
-	/* What was launched before a window's end is still to come, so that
-	 * the writer's pass wants the kinds off. */
-	if (!open || !cupti_is_ours() || cupti_callbacks_are_inside())
-		return;
 	cupti_kinds_want(true);
 	if (cupti_kinds_await())
 		return;
@@ -331,6 +365,21 @@ static void follow(bool open)
 			"CUPTI was not switched on within %u ms: kernels at "
 			"the start of windows may be missing",
 			CUPTI_TURN_MS);
+}
+
+/* A window opens or closes, on the thread that steps. */
+static void follow(bool open)
+{
+	struct session *session = load_relaxed(&session_here);
+
+	nvml_follow(open);
+	/* What was launched before a window's end is still to come, so that
+	 * the writer's pass wants the kinds off. */
+	if (!open)
+		return;
+	if (cupti_is_ours() && !cupti_callbacks_are_inside())
+		await_kinds(session);
+	cuda_calls_follow(session);
 }
 
 COLD bool cupti_attach(bool late)

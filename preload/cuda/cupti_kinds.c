@@ -70,6 +70,15 @@ static _Atomic uint32_t turning;
 static _Atomic uint32_t is_late; /* the helper was waited for in vain */
 static bool whole_graphs;
 
+/* What CUPTI answers where without it there is nothing to be seen; who turns
+ * alone writes. */
+static struct {
+	CUptiResult kernels, runtime, driver;
+	bool is_said;
+	_Atomic bool lacks_kernels;
+	_Atomic bool gives_nothing; /* it is not asked again */
+} refused;
+
 void cupti_kinds_start(const struct options *options, bool late)
 {
 	__typeof__(cupti.cuptiActivityEnable) tell = cupti.cuptiActivityEnable;
@@ -113,6 +122,12 @@ static void enable(CUpti_ActivityKind kind)
 		session_note(load_relaxed(&session_here),
 			     "CUPTI refuses records of kind %d: error %d",
 			     (int)kind, (int)rc);
+	switch (kind) {
+	case CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL: refused.kernels = rc; break;
+	case CUPTI_ACTIVITY_KIND_RUNTIME: refused.runtime = rc; break;
+	case CUPTI_ACTIVITY_KIND_DRIVER: refused.driver = rc; break;
+	default: break;
+	}
 }
 
 static void turn_others(bool on)
@@ -133,20 +148,42 @@ static void turn_others(bool on)
 		cupti.cuptiActivityDisable(CUPTI_ACTIVITY_KIND_GRAPH_TRACE);
 }
 
+/* All have been asked for.  What it gives although it refuses kernels and calls
+ * would belong to nothing. */
+static void look_at_refusals(void)
+{
+	const CUptiResult calls =
+		refused.driver ? refused.runtime : CUPTI_SUCCESS;
+
+	if (refused.is_said || (!refused.kernels && !calls))
+		return;
+	refused.is_said = true;
+	store_relaxed(&refused.lacks_kernels, refused.kernels != 0);
+	if (refused.kernels && calls) {
+		turn_others(false);
+		store_relaxed(&refused.gives_nothing, true);
+	}
+	cupti_attach_refused((int)refused.kernels, (int)calls);
+}
+
 static void turn(bool on)
 {
 	const CUpti_ActivityKind kernels =
 		CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL;
 
+	if (load_relaxed(&refused.gives_nothing))
+		return;
 	if (on) {
 		store_relaxed(&since_ticks, clock_ticks());
 		enable(kernels);
 	}
 	turn_others(on);
-	if (on)
+	if (on) {
 		tell_of_quiet(0);
-	else
+		look_at_refusals();
+	} else {
 		cupti.cuptiActivityDisable(kernels);
+	}
 }
 
 /* As wished last, which may change meanwhile. */
@@ -183,7 +220,12 @@ void cupti_kinds_turn(void)
 
 bool cupti_kinds_are_on(void)
 {
-	return load_relaxed(&are_on);
+	return load_relaxed(&are_on) && !load_relaxed(&refused.gives_nothing);
+}
+
+bool cupti_kinds_lack_kernels(void)
+{
+	return load_relaxed(&refused.lacks_kernels);
 }
 
 uint64_t cupti_kinds_since(void)
@@ -292,6 +334,9 @@ void cupti_kinds_forget(void)
 	store_relaxed(&are_on, 0);
 	store_relaxed(&turning, 0);
 	store_relaxed(&is_late, 0);
+	refused.is_said = false;
+	store_relaxed(&refused.lacks_kernels, false);
+	store_relaxed(&refused.gives_nothing, false);
 }
 
 #endif

@@ -311,6 +311,8 @@ void cupti_launches_look(struct session *session, bool is_over)
 {
 	const uint64_t second = clock_ticks_per_second(&session->head->clock);
 
+	/* Which was said. */
+	known.said_no_kernels |= cupti_kinds_lack_kernels();
 	if (known.said_no_kernels || !known.missed_ticks ||
 	    session->head->gpu.kernels ||
 	    known.kernels_launched < kernels_missed() + known.without_kernel ||

@@ -70,6 +70,11 @@ bool cupti_attach_again(void);
 bool cupti_attach_has_thread_buffers(void);
 void cupti_kill(void);
 
+/* Who turns the kinds: CUPTI refuses records of kernels, of calls, with these
+ * errors; 0: it doesn't.  Where it refuses both the calls are recorded as
+ * without it. */
+void cupti_attach_refused(int kernels, int calls);
+
 /* The same, or we attach just now. */
 bool cupti_may_be_turned(void);
 
@@ -239,6 +244,9 @@ void cupti_kinds_start(const struct options *options, bool late);
 void cupti_kinds_want(bool on);
 void cupti_kinds_turn(void);
 bool cupti_kinds_are_on(void);
+
+/* CUPTI refuses records of kernels; any thread. */
+bool cupti_kinds_lack_kernels(void);
 
 /* When they came on last, in ticks; 0: never.  Any thread. */
 uint64_t cupti_kinds_since(void);

@@ -101,6 +101,11 @@ void cupti_callbacks_follow(const struct session *session)
 	(void)session;
 }
 
+bool cupti_kinds_lack_kernels(void)
+{
+	return false;
+}
+
 uint64_t cupti_kinds_since(void)
 {
 	return 0;

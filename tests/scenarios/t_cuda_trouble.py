@@ -141,6 +141,49 @@ def test_check_counts_launches_without_kernels():
                in said.stdout and "good, 1 warning" in said.stdout, said.stdout)
 
 
+def refusal_lines(run):
+    return [line for line in run.own_lines if "CUPTI refuses" in line]
+
+
+def test_all_kinds_that_are_refused():
+    """One line that says what is wrong and what to do, and the calls themselves."""
+    for code, remedy in ((35, True), (40, True), (13, False)):
+        run = refused("cuptiActivityEnable", code)
+        line, = refusal_lines(run)
+        expect(f"records of the GPU (error {code}, CUPTI_ERROR_" in line
+               and "only the calls to it are recorded" in line, line)
+        expect_equal("NVreg_RestrictProfilingToAdminUsers" in line, remedy, line)
+        expect(line.removeprefix("traceprof: ") in notes(run.trace), notes(run.trace))
+
+
+def test_all_kinds_that_are_refused_when_a_window_opens():
+    """Then CUPTI is asked for the first time: no call of that window is missing."""
+    for step in ("api", "auto"):
+        run = on_gpu(12, 3, program="cuda_contexts", TRACEPROF_STEP=step,
+                     SIMGPU_FAIL="cuptiActivityEnable:40", TRACEPROF_WAIT=3,
+                     TRACEPROF_ACTIVE=2, TRACEPROF_REPEAT=2)
+        expect_equal((run.status, len(refusal_lines(run))), (0, 1), run.stderr)
+        expect_equal([(trace.meta["gpu"]["source"], len(trace.slices("cudaLaunchKernel")),
+                       len(trace.slices("cudaDeviceSynchronize")))
+                      for trace in run.traces], [("calls", 20, 4)] * 2, run.stderr)
+
+
+def test_kernels_alone_that_are_refused():
+    """The fourth that is asked for; what is known of them else goes on."""
+    need("cuda_train")
+    run = traced("cuda_train", "600", "2", check=False, env={
+        "LD_LIBRARY_PATH": FAKE, "SIMGPU_FAIL": "cuptiActivityEnable:35:4"})
+    line, = refusal_lines(run)
+    expect("records of kernels (error 35, " in line
+           and "they are not recorded; the administrator may" in line, line)
+    # Nor is another version of CUPTI asked for.
+    expect("no record of the kernels" not in run.stderr, run.stderr)
+    trace = run.trace
+    expect_equal((trace.meta["gpu"]["source"], trace.slices(cat="kernel")), ("cupti", []))
+    expect(trace.meta["gpu"]["missing_kernels"], trace.meta["gpu"])
+    expect(len(trace.slices(cat="gpu_memcpy")) > 1200, "copies")
+
+
 def test_a_kind_that_is_refused():
     """The fifth enabled: copies; all else goes on."""
     run = on_gpu(STEPS, THREADS, SIMGPU_FAIL="cuptiActivityEnable:21:5")

@@ -76,6 +76,23 @@ static void test_closing_closes_what_is_no_longer_wanted(void **state)
 	assert_int_equal(gate_bits(), GATE_CLOSED);
 }
 
+/* In a window that is open, and in those to come. */
+static void test_added_to_what_is_open_alone(void **state)
+{
+	(void)state;
+	gate_set_record(GATE_OMP);
+	gate_set(GATE_CLOSED);
+	gate_add_open(GATE_CUDA);
+	assert_int_equal(gate_bits(), GATE_CLOSED);
+	gate_record(true);
+	assert_int_equal(gate_bits(), GATE_CLOSED | GATE_OMP | GATE_CUDA);
+	gate_add_open(GATE_BLAS);
+	assert_int_equal(gate_bits(),
+			 GATE_CLOSED | GATE_OMP | GATE_CUDA | GATE_BLAS);
+	gate_record(false);
+	assert_int_equal(gate_bits(), GATE_CLOSED);
+}
+
 static void test_forked_child_is_undecided(void **state)
 {
 	int status;
@@ -103,6 +120,8 @@ static void test_gate_has_a_page_of_its_own(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup(test_added_to_what_is_open_alone,
+				       set_up),
 		cmocka_unit_test_setup(test_recording_moves_only_record_bits,
 				       set_up),
 		cmocka_unit_test_setup(test_who_follows_finds_the_gate_open,

@@ -35,6 +35,8 @@ static uint64_t dumped;
 /* Of managed memory: to its configuration, and to its kind. */
 static CUptiResult configure_answer, unified_answer;
 static uint32_t unified_kinds;
+/* A bit each; asked for, whatever the answer. */
+static uint64_t refused, asked;
 
 bool cupti_is_alive(void)
 {
@@ -44,6 +46,17 @@ bool cupti_is_alive(void)
 bool cupti_may_be_turned(void)
 {
 	return true;
+}
+
+/* What it is told of, and how often. */
+static int refused_kernels, refused_calls;
+static unsigned int refusals;
+
+void cupti_attach_refused(int kernels, int calls)
+{
+	refused_kernels = kernels;
+	refused_calls = calls;
+	refusals++;
 }
 
 bool cupti_share_is_on(void)
@@ -88,6 +101,9 @@ static uint64_t bit(CUpti_ActivityKind kind)
 static CUptiResult CUPTIAPI enable(CUpti_ActivityKind kind)
 {
 	is_on = true;
+	asked |= bit(kind);
+	if (refused & bit(kind))
+		return CUPTI_ERROR_INSUFFICIENT_PRIVILEGES;
 	if (kind == CUPTI_ACTIVITY_KIND_UNIFIED_MEMORY_COUNTER &&
 	    unified_answer != CUPTI_SUCCESS)
 		return unified_answer;
@@ -190,7 +206,8 @@ static struct session *begin(void)
 	before.kinds = 0;
 	before.latency = before.event_times = 0;
 	now = before;
-	dumped = 0;
+	dumped = refused = 0;
+	refusals = 0;
 	cupti_versions_start(200000);
 	cupti_kinds_forget();
 	meanwhile = NULL;
@@ -442,6 +459,61 @@ static void who_comes_late_asks(void **state)
 	fixture_end(session);
 }
 
+#define KERNELS bit(CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL)
+#define RUNTIME bit(CUPTI_ACTIVITY_KIND_RUNTIME)
+#define DRIVER	bit(CUPTI_ACTIVITY_KIND_DRIVER)
+
+/* They come on once more. */
+static void turn_refusing(uint64_t which)
+{
+	cupti_kinds_forget();
+	refused = which;
+	refusals = 0;
+	asked = 0;
+	now = before;
+	for (int i = 0; i < 2; i++) {
+		cupti_kinds_want(false);
+		cupti_kinds_turn();
+		cupti_kinds_want(true);
+		cupti_kinds_turn();
+	}
+}
+
+static void what_is_refused_is_said_once(void **state)
+{
+	const int error = CUPTI_ERROR_INSUFFICIENT_PRIVILEGES;
+	struct session *session = begin();
+
+	(void)state;
+	turn_refusing(KERNELS | RUNTIME | DRIVER);
+	assert_int_equal(refusals, 1);
+	assert_int_equal(refused_kernels, error);
+	assert_int_equal(refused_calls, error);
+	/* The rest would belong to nothing. */
+	assert_int_equal(now.kinds, 0);
+	assert_false(cupti_kinds_are_on());
+	assert_true(cupti_kinds_await());
+	asked = 0;
+	cupti_kinds_want(true);
+	cupti_kinds_turn();
+	assert_int_equal(asked, 0);
+	turn_refusing(KERNELS);
+	assert_int_equal(refusals, 1);
+	assert_int_equal(refused_kernels, error);
+	assert_int_equal(refused_calls, 0);
+	assert_true(now.kinds & RUNTIME && cupti_kinds_are_on());
+	assert_true(cupti_kinds_lack_kernels());
+	turn_refusing(RUNTIME | DRIVER);
+	assert_int_equal(refusals, 1);
+	assert_int_equal(refused_kernels, 0);
+	assert_int_equal(refused_calls, error);
+	assert_false(cupti_kinds_lack_kernels());
+	turn_refusing(DRIVER | bit(CUPTI_ACTIVITY_KIND_MEMCPY));
+	assert_int_equal(refusals, 0);
+	steps_forget();
+	fixture_end(session);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -454,6 +526,7 @@ int main(void)
 		cmocka_unit_test(till_the_last_window),
 		cmocka_unit_test(awaited),
 		cmocka_unit_test(awaited_in_vain),
+		cmocka_unit_test(what_is_refused_is_said_once),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

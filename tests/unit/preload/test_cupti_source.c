@@ -53,6 +53,7 @@ void cupti_neighbour_watch(void) {}
 void cupti_callbacks_follow(const struct session *session) { (void)session; }
 void cupti_kinds_follow(const struct session *session) { (void)session; }
 uint64_t cupti_kinds_since(void) { return kinds_since; }
+bool cupti_kinds_lack_kernels(void) { return false; }
 void cupti_kinds_rest(const struct session *session) { (void)session; }
 void cupti_nodes_settled(uint64_t ticks) { (void)ticks; }
 bool cupti_graphs_ran_nothing(uint64_t number) { return !number; }
