@@ -25,8 +25,10 @@
 #include "collector/steps/steps.h"
 #include "preload/cuda/cupti_buffers.h"
 #include "preload/cuda/cupti_share.h"
+#include "preload/process/hook.h"
 #include "preload/process/life.h"
 #include "preload/process/process.h"
+#include "preload/stack/unwind.h"
 #include "writer/writer.h"
 #include <errno.h>
 #include <sched.h>
@@ -307,12 +309,29 @@ static bool is_time(void)
 	       (period() == OPEN_NS && cupti_buffers_oldest() != UINT64_MAX);
 }
 
+/* Nothing that runs here is the program's; but another client of CUPTI's may
+ * be asked for a buffer here, and free it anywhere. */
+static void enter(void)
+{
+	struct thread *thread = thread_enter(load_relaxed(&session_here));
+
+	if (thread) {
+		thread->ring.never_waits = 1;
+		/* Later the C library would allocate for it, as another. */
+		unwind_thread_entered(thread);
+		if (unwind_wants(STACK_HEAP) && !thread->stack_low)
+			thread = NULL;
+	}
+	thread_busy();
+	hook_lend(thread);
+}
+
 static void *run(void *unused)
 {
 	uint32_t seen = 0;
 
 	(void)unused;
-	thread_busy();
+	enter();
 	prctl(PR_SET_NAME, "traceprof-gpu", 0, 0, 0);
 	/* Not where the thread is pinned that initialised CUDA. */
 	if (process.affinity_bytes > 0)
@@ -353,6 +372,7 @@ static void *run(void *unused)
 	 * good. */
 	flush_all(0);
 	flush_all(CUPTI_ACTIVITY_FLAG_FLUSH_FORCED);
+	hook_lend(NULL);
 	/* RELEASE pairs with ACQUIRE in cupti_flush_end(): the buffers. */
 	store_release(&flush.stage, FLUSH_DONE);
 	futex_wake(&flush.stage);
@@ -418,6 +438,7 @@ void cupti_flush_at_exit(enum cupti_moment moment)
 void cupti_flush_forget(void)
 {
 	flush.runs = false;
+	hook_lend(NULL);
 }
 
 #endif

@@ -119,8 +119,9 @@ record(struct thread *thread, unsigned int kind, unsigned int flags, void *ptr,
 	struct event *event;
 	uint32_t stack = 0;
 	const uint64_t chunk = thread->ring.chunk;
+	struct thread *was;
 
-	thread_fill();
+	was = thread_fill();
 	if (heap.stacks && kind == EVENT_HEAP_ALLOC)
 		stack = unwind_take(thread, UNWIND_OURS_MAX);
 	if (unlikely(!stack && caller))
@@ -138,7 +139,7 @@ record(struct thread *thread, unsigned int kind, unsigned int flags, void *ptr,
 	} else {
 		ring_refuse(&thread->ring, (enum event_kind)kind, ticks);
 	}
-	thread_unbusy(thread);
+	thread_unbusy(was);
 }
 
 static inline bool may_skip(const void *ptr, uint64_t bytes)
@@ -149,9 +150,10 @@ static inline bool may_skip(const void *ptr, uint64_t bytes)
 /* What is passed over fills no chunk. */
 static COLD void look_back(struct thread *thread)
 {
-	thread_fill();
+	struct thread *was = thread_fill();
+
 	thin_heap_look(thread, load_relaxed(&session_here));
-	thread_unbusy(thread);
+	thread_unbusy(was);
 }
 
 static inline void count_skipped(struct thread *thread, unsigned int kind)
@@ -309,6 +311,16 @@ void *heap_alloc_stacked(void *ptr, uint64_t asked)
 	return ptr;
 }
 
+/* Whose counters a call goes to; NULL: it is nobody's.  One that is lent is
+ * our own thread's, which stays busy.  Of an allocator that is asked for sizes,
+ * calls that it makes by itself would count there twice. */
+static struct thread *counting(void)
+{
+	struct thread *thread = hook_thread_of_any();
+
+	return likely(thread || !heap.plain) ? thread : hook_lent();
+}
+
 void *heap_alloc_slow(void *ptr, uint64_t asked, uint64_t start_ticks)
 {
 	struct thread *thread;
@@ -316,7 +328,7 @@ void *heap_alloc_slow(void *ptr, uint64_t asked, uint64_t start_ticks)
 
 	if (unlikely(!ptr))
 		return ptr;
-	thread = hook_thread_of_any();
+	thread = counting();
 	if (unlikely(!thread))
 		return ptr;
 	bytes = size_of(ptr);
@@ -333,7 +345,7 @@ void *heap_alloc_slow(void *ptr, uint64_t asked, uint64_t start_ticks)
 
 void heap_free_slow(void *ptr)
 {
-	struct thread *thread = hook_thread_of_any();
+	struct thread *thread = counting();
 	uint64_t bytes;
 
 	if (unlikely(!thread)) {
@@ -399,10 +411,11 @@ static void record_move(struct thread *thread, const struct heap_move *move,
 {
 	const int64_t live = heap_thread_live(thread);
 	const uint64_t ticks = clock_ticks();
+	struct thread *was;
 	struct event *event;
 	uint32_t stack;
 
-	thread_fill();
+	was = thread_fill();
 	stack = heap.stacks ? unwind_take(thread, UNWIND_OURS_MAX) : 0;
 	event = ring_reserve(&thread->ring, 2);
 	if (likely(event)) {
@@ -422,13 +435,13 @@ static void record_move(struct thread *thread, const struct heap_move *move,
 		ring_refuse(&thread->ring, EVENT_HEAP_FREE, move->start_ticks);
 		ring_refuse(&thread->ring, EVENT_HEAP_ALLOC, ticks);
 	}
-	thread_unbusy(thread);
+	thread_unbusy(was);
 }
 
 void heap_move_end(const struct heap_move *move, void *made, size_t size)
 {
 	const bool freed = move->old && (made || !size);
-	struct thread *thread = hook_thread_of_any();
+	struct thread *thread = counting();
 	uint64_t bytes = 0, spare = 0;
 	bool wanted;
 

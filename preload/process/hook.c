@@ -53,6 +53,26 @@ COLD struct thread *hook_thread_enter_counted(void)
 	return NULL;
 }
 
+/* Its own thread alone sets it, and finds it. */
+static struct thread *_Atomic lent;
+static _Atomic pthread_t lent_to;
+
+void hook_lend(struct thread *thread)
+{
+	store_relaxed(&lent_to, pthread_self());
+	store_relaxed(&lent, thread);
+}
+
+COLD struct thread *hook_lent(void)
+{
+	struct thread *thread = load_relaxed(&lent);
+
+	return thread && thread_self == THREAD_BUSY &&
+			       load_relaxed(&lent_to) == pthread_self()
+		       ? thread
+		       : NULL;
+}
+
 COLD void hook_unfollowed(void)
 {
 	struct session *session = load_relaxed(&session_here);

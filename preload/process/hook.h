@@ -48,6 +48,14 @@ static inline struct thread *hook_thread_of_any_lightly(void)
 					      : hook_thread_enter_lightly();
 }
 
+/* This thread is our own and busy, but calls into a library that runs others'
+ * code: what is allocated there others free, so that it counts for this record.
+ * One thread; NULL no longer. */
+void hook_lend(struct thread *thread);
+
+/* That record, on that thread alone; else NULL. */
+struct thread *hook_lent(void);
+
 /* A call that the program made leaves no event, though there is room and a
  * window is open: it is counted, and the closing lines say so. */
 void hook_unfollowed(void);

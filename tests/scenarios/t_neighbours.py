@@ -17,13 +17,13 @@ SLICE = "CUPTI is another profiler's"
 def profiled(kind, order, sessions=1, **env):
     """A program that profiles itself, which must see what it sees without us."""
     need("kineto_like")
-    command = ("kineto_like", kind, order, str(sessions))
-    wanted = plain(*command, env={"LD_LIBRARY_PATH": FAKE})
+    words = ("kineto_like", kind, order, str(sessions))
+    wanted = plain(*words, env={"LD_LIBRARY_PATH": FAKE})
     expect_equal(wanted.stdout, sessions * (
         f"profiled {LAUNCHES} kernels, 0 of another name, 0 of another time, "
         "0 buffers and 0 settings of another\n")
         + "done\n", "without us")
-    run = on_gpu(*command[1:], program="kineto_like",
+    run = on_gpu(*words[1:], program="kineto_like",
                  **{"SIMGPU_ZERO_TIMES": 0} | env)
     expect_equal((run.status, run.stdout), (0, wanted.stdout), run.stderr)
     return run
@@ -236,6 +236,21 @@ def unseen(launches, call, **env):
     expect_equal(run.status, 0, run.stderr)
     expect("has taken CUPTI" in run.stderr, run.stderr)
     return run.trace
+
+
+def test_what_the_other_allocates_on_our_thread_counts():
+    """CUPTI asks it for buffers on ours too, and it frees them on another."""
+    for mode, stack in (("large", "off"), ("all", "heap"), ("sampled", "off"),
+                        ("sites", "heap")):
+        run = on_gpu(100, 5, 0, 20000, 100, program="cuda_behind", SIMGPU_VERSION=130101,
+                     SIMGPU_SECOND_CLIENT="takeover", TRACEPROF_MALLOC=mode,
+                     TRACEPROF_STACK=stack, TRACEPROF_EXIT_MS=5000)
+        expect("has taken CUPTI" in run.stderr, run.stderr)
+        heap = run.trace.meta["heap"]
+        # It allocates a MiB each time; two may be with CUPTI still.
+        expect(heap["frees"] > 100 and 0 <= heap["live_bytes"] < 3 * 2**20, (mode, heap))
+        said = command("check", run.trace.path)
+        expect_equal(said.status, 0, said.stdout + said.stderr)
 
 
 def test_one_that_is_not_seen_is_noticed_while_the_program_runs():
