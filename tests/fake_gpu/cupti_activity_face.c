@@ -35,9 +35,15 @@ static CUptiResult enable(CUpti_ActivityKind kind, int on, const char *function)
 	return CUPTI_SUCCESS;
 }
 
+/* Who comes late is told of devices from 13.3 on. */
 CUptiResult cuptiActivityEnable(CUpti_ActivityKind kind)
 {
-	return enable(kind, 1, __func__);
+	const CUptiResult error = enable(kind, 1, __func__);
+
+	if (!error && kind == CUPTI_ACTIVITY_KIND_DEVICE &&
+	    sim_knobs()->version >= VERSION_13_3)
+		life_dump(kind);
+	return error;
 }
 
 CUptiResult cuptiActivityDisable(CUpti_ActivityKind kind)

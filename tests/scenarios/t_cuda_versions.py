@@ -160,6 +160,38 @@ def test_graphs_of_the_second_window():
             expect_equal(trace.meta["gpu"]["missing_kernels"], 0, version)
 
 
+LATE_ROW = "who comes after the first CUDA call isn't told of devices"
+NAMES_ROW = "names of kernels go with their module"
+
+
+def rows_of(run):
+    return [row for row in (LATE_ROW, NAMES_ROW) if row in run.stderr]
+
+
+def test_who_comes_late_has_the_devices():
+    """Before 13.3 they are told of to who is there at the start, or asks; what is done
+    is right in later ones."""
+    for version, rows in ((28, [LATE_ROW, NAMES_ROW]), (130299, [LATE_ROW, NAMES_ROW]),
+                          (130300, [NAMES_ROW])):
+        run = on_gpu(STEPS, THREADS, CUDA_INJECTION64_PATH="/nonexistent.so",
+                     SIMGPU_VERSION=version, TRACEPROF_VERBOSE=1)
+        expect_equal((run.status, rows_of(run)), (0, rows), run.stderr)
+        trace = run.trace
+        expect(any("came late" in note for note in trace.meta["notes"]), trace.meta)
+        expect_equal([device["name"] for device in trace.top["deviceProperties"]],
+                     ["Simulated GPU"], version)
+        expect(trace.slices(cat="kernel"), version)
+
+
+def test_names_are_copied_where_they_go_with_their_module():
+    """Before 13.4 Update 1: they are overwritten when the buffer was handed over."""
+    for version, rows in ((28, [LATE_ROW, NAMES_ROW]), (130400, [NAMES_ROW]),
+                          (130401, [])):
+        run = on_gpu(STEPS, THREADS, SIMGPU_VERSION=version, TRACEPROF_VERBOSE=1)
+        expect_equal((run.status, rows_of(run)), (0, rows), run.stderr)
+        expect_whole(run.trace)
+
+
 def hung(knob, how, *command, **env):
     """Two windows of two steps of a program that goes on and ends."""
     need(command[0])

@@ -223,6 +223,25 @@ static void none_is_lost(void)
 	CHECK(calls_seen() == 4);
 }
 
+/* Of who turns the kind on when CUDA is in use already. */
+static int is_told_of_devices(void)
+{
+	start();
+	CHECK(gpu.cuptiActivityEnable(CUPTI_ACTIVITY_KIND_DEVICE) == 0);
+	CHECK(gpu.cuptiActivityFlushAll(0) == 0);
+	return nth(CUPTI_ACTIVITY_KIND_DEVICE, 0) != NULL;
+}
+
+static void late_and_not_told(void)
+{
+	CHECK(!is_told_of_devices());
+}
+
+static void late_and_told(void)
+{
+	CHECK(is_told_of_devices());
+}
+
 /* clang-format off */
 #define LONG_KERNEL "SIMGPU_KERNEL_NS=200000000 SIMGPU_WITHHOLD=0 "
 #define TESTS(X)							\
@@ -235,7 +254,9 @@ static void none_is_lost(void)
 	X(ids_go_on, "SIMGPU_VERSION=130100", 0)			\
 	X(ids_begin_anew, "SIMGPU_VERSION=130101", 0)			\
 	X(one_is_lost, "SIMGPU_VERSION=24 SIMGPU_PER_THREAD=1", 0)	\
-	X(none_is_lost, "SIMGPU_VERSION=25 SIMGPU_PER_THREAD=1", 0)
+	X(none_is_lost, "SIMGPU_VERSION=25 SIMGPU_PER_THREAD=1", 0)	\
+	X(late_and_not_told, "SIMGPU_VERSION=130299", 0)		\
+	X(late_and_told, "SIMGPU_VERSION=130300", 0)
 /* clang-format on */
 
 TESTS(TEST_OF)
