@@ -2,16 +2,20 @@
 /*
  * cupti_kinds.c - what CUPTI records, and when.
  *
- * Outside windows every kind is off, and a launch costs next to nothing.  They
- * go on when a window begins, or in the warm-up before it, and off again when
- * all that was launched in it has arrived.  Some versions of CUPTI can't be
- * switched off without harm (cupti_versions.h): there they stay on.
+ * Until something is wanted of the GPU every kind is off, and a launch costs
+ * next to nothing.  They go on when a window begins or in the warm-up before
+ * it, where a step is searched for, or begins with a kernel or a call; that may
+ * be as soon as we attach.  Between windows they stay on with each version of
+ * CUPTI, and they go off when all that was launched in the last one has
+ * arrived, but where that may hang (cupti_versions.h).
  *
  * CUPTI's calls may take long, or hang.  So they are made by the helper
  * (cupti_flush.c); who wants the kinds on or off leaves a wish, and the thread
  * that begins a window waits for it for a limited time.  Only the first time,
  * inside of cuInit(), the kinds are turned where we attach: the helper's calls
- * would wait there for the end of it.
+ * would wait there for the end of it, and after that nothing of ours runs in
+ * the program before its first launch, of which nothing is to be missing.  A
+ * call that hangs there hangs the program; none is known to.
  */
 #ifdef HAVE_CUPTI
 
