@@ -200,6 +200,17 @@ double compiling_ns(const struct verdict_facts *facts);
  * freed. */
 int64_t *compiled_again_by_step(const struct verdict_facts *facts);
 
+/* What frameworks compile on the critical thread in a step. */
+struct compiled_in {
+	int64_t ns; /* in all; one may be part of another */
+	int64_t longest_ns;
+	uint32_t longest; /* its name, TIMELINE_NONE: nothing is */
+	size_t count;
+};
+
+struct compiled_in compiled_in(const struct verdict_facts *facts,
+			       const struct split_step *step);
+
 /* Calls that wait for a GPU, results that are read included, a step. */
 double syncs_of(const struct verdict_facts *facts);
 

@@ -9,14 +9,18 @@
 #include "tools/verdict/rules.h"
 
 #include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "tools/util/memory.h"
 #include "tools/util/numbers.h"
 
-#define JAX   "jax.jit: "
-#define TORCH "torch.compile: "
+/* A thread's side lanes follow it at this distance. */
+#define SIDE_LANE 10000000
+
+#define JAX	  "jax.jit: "
+#define TORCH	  "torch.compile: "
 
 /* What was compiled, the row of its key. */
 struct compiled {
@@ -107,6 +111,13 @@ static bool is_wanted(const struct compilations *all,
 	return comes_again(all, one) != all->is_rest;
 }
 
+static void add_period(struct compilations *all, struct period period)
+{
+	all->periods = memory_grow(all->periods, all->count, &all->capacity,
+				   sizeof(*all->periods));
+	all->periods[all->count++] = period;
+}
+
 static void collect(struct compilations *all, struct compiled *function,
 		    bool is_whole, uint32_t name, struct period period)
 {
@@ -114,9 +125,7 @@ static void collect(struct compilations *all, struct compiled *function,
 	(void)name;
 	if (!is_wanted(all, function))
 		return;
-	all->periods = memory_grow(all->periods, all->count, &all->capacity,
-				   sizeof(*all->periods));
-	all->periods[all->count++] = period;
+	add_period(all, period);
 }
 
 /* All parts of compilations that begin in steps. */
@@ -211,6 +220,65 @@ static size_t most_of(const struct compilations *all, int64_t *times,
 		}
 	}
 	return most;
+}
+
+/* The thread itself, or what is drawn beside it. */
+static bool is_beside(const struct timeline *timeline, uint32_t lane,
+		      uint32_t thread)
+{
+	const struct key_table *lanes = &timeline->lanes.table;
+	long long pid, tid, its_pid, its_tid;
+
+	return lane < lanes->count && thread < lanes->count &&
+	       sscanf(key_table_key(lanes, lane, NULL), "%lld %lld", &pid,
+		      &tid) == 2 &&
+	       sscanf(key_table_key(lanes, thread, NULL), "%lld %lld", &its_pid,
+		      &its_tid) == 2 &&
+	       pid == its_pid && tid % SIDE_LANE == its_tid % SIDE_LANE;
+}
+
+static bool is_compilation(const char *name)
+{
+	return !strncmp(name, JAX, sizeof(JAX) - 1) ||
+	       !strncmp(name, TORCH, sizeof(TORCH) - 1);
+}
+
+struct compiled_in compiled_in(const struct verdict_facts *facts,
+			       const struct split_step *step)
+{
+	const struct timeline *timeline = facts->timeline;
+	const int64_t until_ns = step->start_ns + step->dur_ns;
+	struct compilations all = {.facts = facts};
+	struct compiled_in in = {.longest = TIMELINE_NONE};
+
+	for (uint32_t at = 0; at < timeline->lanes.table.count; at++) {
+		const struct timeline_lane *lane = timeline_lane(timeline, at);
+
+		if (!is_beside(timeline, at, facts->split.lane))
+			continue;
+		for (size_t i = 0; i < lane->count; i++) {
+			const struct span *span = &lane->spans[i];
+			const int64_t end_ns =
+				span->start_ns +
+				timeline_dur_ns(timeline, at, span);
+
+			if (span->start_ns < step->start_ns ||
+			    end_ns > until_ns ||
+			    !is_compilation(
+				    timeline_name_text(timeline, span->name)))
+				continue;
+			add_period(&all,
+				   (struct period){span->start_ns, end_ns, at});
+			if (in.count++ &&
+			    end_ns - span->start_ns <= in.longest_ns)
+				continue;
+			in.longest_ns = end_ns - span->start_ns;
+			in.longest = span->name;
+		}
+	}
+	in.ns = covered_ns(&all, NULL);
+	free(all.periods);
+	return in;
 }
 
 static void tell(const struct compilations *all, size_t most, size_t functions,
