@@ -26,6 +26,15 @@ void called_lines_event(struct called_lines *called,
 	called->list[called->count++] = call;
 }
 
+int called_lines_compare(const void *left, const void *right)
+{
+	const struct called_line *a = left, *b = right;
+
+	if (a->ns != b->ns)
+		return a->ns < b->ns ? -1 : 1;
+	return a->name < b->name ? -1 : a->name > b->name;
+}
+
 void called_lines_free(struct called_lines *called)
 {
 	free(called->list);

@@ -27,6 +27,8 @@ struct called_lines {
 void called_lines_event(struct called_lines *called,
 			const struct trace_event *event, uint32_t lane,
 			uint32_t name);
+/* For qsort() and bsearch(): by time, of one time by name. */
+int called_lines_compare(const void *left, const void *right);
 void called_lines_free(struct called_lines *called);
 
 static inline const char *called_lines_text(const struct called_lines *called,

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "tools/util/memory.h"
+#include "tools/verdict/line_shares.h"
 #include "tools/verdict/rules.h"
 
 /* Of fewer steps none is left out. */
@@ -52,9 +53,9 @@ bool waits_in_python(const char *name)
 	return false;
 }
 
-/* What calls of that name take in each function, by the function's name. */
-static void count_functions(const struct verdict_facts *facts, uint32_t name,
-			    double *ns)
+/* How many there are in each function, by the function's name. */
+static void count_functions(const struct verdict_facts *facts,
+			    struct wanted_calls wanted, double *calls)
 {
 	const struct timeline *timeline = facts->timeline;
 	const struct timeline_lane *lane =
@@ -69,8 +70,8 @@ static void count_functions(const struct verdict_facts *facts, uint32_t name,
 		while (open.count &&
 		       open.list[open.count - 1].end_ns <= span->start_ns)
 			open.count--;
-		if (span->name == name && open.count)
-			ns[open.list[open.count - 1].name] += (double)dur_ns;
+		if (is_wanted_call(&wanted, span, dur_ns) && open.count)
+			calls[open.list[open.count - 1].name]++;
 		if (is_own_function(timeline, span->name))
 			enter(&open, span->start_ns + dur_ns, span->name);
 	}
@@ -101,9 +102,7 @@ double *called_straight(const struct verdict_facts *facts, double *all)
 	return calls;
 }
 
-/* name: TIMELINE_NONE of all names. */
-static double *count_lines(const struct verdict_facts *facts, uint32_t name,
-			   double *all)
+double *called_by_line(const struct verdict_facts *facts, double *all)
 {
 	const struct called_lines *called = &facts->timeline->called;
 	double *calls = calloc(called->lines.count + 1, sizeof(*calls));
@@ -112,8 +111,7 @@ static double *count_lines(const struct verdict_facts *facts, uint32_t name,
 	for (size_t at = 0; calls && at < called->count; at++) {
 		const struct called_line *call = &called->list[at];
 
-		if (!counts(facts, call) ||
-		    (name != TIMELINE_NONE && call->name != name))
+		if (!counts(facts, call))
 			continue;
 		calls[call->line]++;
 		++*all;
@@ -121,60 +119,103 @@ static double *count_lines(const struct verdict_facts *facts, uint32_t name,
 	return calls;
 }
 
-double *called_by_line(const struct verdict_facts *facts, double *all)
-{
-	return count_lines(facts, TIMELINE_NONE, all);
-}
-
-/* The line from which most calls of that name come. */
-static const char *line_of(const struct verdict_facts *facts, uint32_t name)
+struct called_line *called_in_order(const struct verdict_facts *facts,
+				    size_t *count)
 {
 	const struct called_lines *called = &facts->timeline->called;
-	const char *text = NULL;
-	double all, most = 0;
-	double *calls = count_lines(facts, name, &all);
+	struct called_line *list = calloc(called->count + 1, sizeof(*list));
 
-	for (uint32_t at = 0; calls && at < called->lines.count; at++) {
-		if (calls[at] <= most)
-			continue;
-		most = calls[at];
-		text = called_lines_text(called, at);
-	}
-	free(calls);
-	return text;
+	*count = 0;
+	for (size_t at = 0; list && at < called->count; at++)
+		if (called->list[at].lane == facts->split.lane)
+			list[(*count)++] = called->list[at];
+	if (list)
+		qsort(list, *count, sizeof(*list), called_lines_compare);
+	return list;
 }
 
-struct in_line in_line(const struct verdict_facts *facts, uint32_t name)
+/* The one of `count` that has most, or TIMELINE_NONE. */
+static uint32_t most_of(const double *calls, size_t count)
 {
-	const struct timeline *timeline = facts->timeline;
-	double *ns = calloc(timeline->names.count + 1, sizeof(*ns));
-	struct in_line line = {""};
-	const char *text;
 	uint32_t most = TIMELINE_NONE;
 
-	if (ns)
-		count_functions(facts, name, ns);
-	for (uint32_t at = 0; ns && at < timeline->names.count; at++)
-		if (ns[at] > 0 && (most == TIMELINE_NONE || ns[at] > ns[most]))
+	for (uint32_t at = 0; at < count; at++)
+		if (calls[at] > 0 &&
+		    (most == TIMELINE_NONE || calls[at] > calls[most]))
 			most = at;
-	text = most != TIMELINE_NONE ? timeline_name_text(timeline, most)
-				     : line_of(facts, name);
-	if (text)
+	return most;
+}
+
+/* One that has most of all calls, or two that have them together. */
+static struct in_line most_in(double *calls, size_t count, double all,
+			      const char *(*text)(const struct timeline *,
+						  uint32_t),
+			      const struct timeline *timeline)
+{
+	struct in_line line = {""};
+	const uint32_t first = most_of(calls, count);
+	double sum;
+	uint32_t second;
+
+	if (first == TIMELINE_NONE)
+		return line;
+	sum = calls[first];
+	calls[first] = 0;
+	second = most_of(calls, count);
+	if (sum >= MOST_CALLS_MIN * all)
 		snprintf(line.text, sizeof(line.text), ", most in %s",
-			 short_name(text).text);
-	free(ns);
+			 short_name(text(timeline, first)).text);
+	else if (second != TIMELINE_NONE &&
+		 sum + calls[second] >= MOST_CALLS_MIN * all)
+		snprintf(line.text, sizeof(line.text), ", most in %s and %s",
+			 short_name(text(timeline, first)).text,
+			 short_name(text(timeline, second)).text);
 	return line;
 }
 
-const char *ask_for_lines(const struct verdict_facts *facts)
+static const char *line_text(const struct timeline *timeline, uint32_t line)
+{
+	return called_lines_text(&timeline->called, line);
+}
+
+struct in_line in_line(const struct verdict_facts *facts, uint32_t name,
+		       uint32_t within)
+{
+	const struct wanted_calls wanted = {name, within, INT64_MIN};
+	const struct timeline *timeline = facts->timeline;
+	double *calls = calloc(timeline->names.count + 1, sizeof(*calls));
+	struct in_line line = {""};
+	double all = 0;
+
+	if (calls)
+		count_functions(facts, wanted, calls);
+	for (uint32_t at = 0; calls && at < timeline->names.count; at++)
+		all += calls[at];
+	if (all > 0) {
+		line = most_in(calls, timeline->names.count, all,
+			       timeline_name_text, timeline);
+		free(calls);
+		return line;
+	}
+	free(calls);
+	calls = line_shares(facts, wanted, &all);
+	if (calls)
+		line = most_in(calls, timeline->called.lines.count, all,
+			       line_text, timeline);
+	free(calls);
+	return line;
+}
+
+const char *ask_for_lines(const struct verdict_facts *facts,
+			  const struct in_line *said)
 {
 	const struct timeline *timeline = facts->timeline;
 
+	if (said->text[0])
+		return "";
 	for (uint32_t at = 0; at < timeline->names.count; at++)
 		if (!strcmp(timeline_category(timeline, at), "python_function"))
 			return "";
-	if (timeline->called.count)
-		return "";
 	return facts->split.has_steps && facts->split.count >= LINES_STEPS
 		       ? " In which function: TRACEPROF_PYTHON=1 "
 			 "TRACEPROF_WAIT=10 TRACEPROF_ACTIVE=5 python ..."

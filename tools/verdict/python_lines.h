@@ -7,15 +7,21 @@
 
 #include "tools/verdict/verdict.h"
 
-/* ", most in train.py(9): accuracy", or "". */
+/* ", most in train.py(9): accuracy", or of two, or "". */
 struct in_line {
-	char text[80];
+	char text[160];
 };
 
-/* The program's function in which calls of that name take most on the critical
- * thread, or the line from which most of them come; "" where neither is
- * recorded. */
-struct in_line in_line(const struct verdict_facts *facts, uint32_t name);
+/* The program's functions, or its lines, one or two, from which most calls of
+ * that name come on the critical thread, or most that lie in one of the name
+ * `within`, if it isn't TIMELINE_NONE; "" not known, or they come from more. */
+struct in_line in_line(const struct verdict_facts *facts, uint32_t name,
+		       uint32_t within);
+
+/* Calls of the critical thread's operators whose line is known, in the order of
+ * time; to be freed.  NULL: memory is short. */
+struct called_line *called_in_order(const struct verdict_facts *facts,
+				    size_t *count);
 
 /* How often each name was called straight from a line of the program on the
  * critical thread in typical steps, of the calls that tell, and in *all how
@@ -26,9 +32,10 @@ double *called_straight(const struct verdict_facts *facts, double *all);
  * by timeline.called's numbers, and of all together.  To be freed. */
 double *called_by_line(const struct verdict_facts *facts, double *all);
 
-/* " To see in which function: TRACEPROF_PYTHON=1 ..."; "" where functions of
- * Python are recorded, or the file isn't ours. */
-const char *ask_for_lines(const struct verdict_facts *facts);
+/* " In which function: TRACEPROF_PYTHON=1 ..."; "" where that was said, or
+ * functions of Python are recorded. */
+const char *ask_for_lines(const struct verdict_facts *facts,
+			  const struct in_line *said);
 
 /* "<built-in method acquire of _thread.lock object>": what of Python's own
  * does nothing but wait. */

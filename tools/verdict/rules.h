@@ -67,6 +67,8 @@
 #define SAMPLES_MIN	   50	/* of a thread, to say that none worked */
 #define OPERATORS_MIN	   100	/* of one name, a step */
 #define SHORT_OPERATOR_NS  50000
+#define TELLING_MIN	   3	/* calls with a line, to speak for others */
+#define MOST_CALLS_MIN	   0.6	/* of them, to say a line, or two */
 #define OPERATORS_AN_ITEM  4	/* that the program calls, to read a value */
 #define FUNCTION_MIN	   0.20 /* of the step, in one function of Python */
 #define COMPILED_SPREAD	   0.25 /* of a run without steps, first to last */

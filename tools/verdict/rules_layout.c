@@ -22,6 +22,7 @@ struct copier_sum {
 	double ns, calls;
 	int64_t longest_ns, longest_at_ns;
 	uint32_t name;
+	uint32_t copy, within; /* what does it, in what, for in_line() */
 };
 
 /* What an operator of a name does in it. */
@@ -79,6 +80,8 @@ static void count(struct copier_sum *sum, uint32_t name,
 		  const struct span *span, int64_t dur_ns)
 {
 	sum->name = name;
+	sum->copy = span->name;
+	sum->within = name == span->name ? TIMELINE_NONE : name;
 	sum->calls++;
 	sum->ns += (double)dur_ns;
 	if (dur_ns <= sum->longest_ns)
@@ -126,6 +129,7 @@ bool rule_copied_layout(const struct verdict_facts *facts,
 	struct copiers copiers = {.shape_end_ns = INT64_MIN,
 				  .counted_ns = INT64_MIN};
 	const struct copier_sum *most = &copiers.sums[0];
+	struct in_line line;
 
 	count_copiers(facts, &copiers);
 	for (size_t at = 0; at < COPIER_COUNT; at++) {
@@ -135,17 +139,18 @@ bool rule_copied_layout(const struct verdict_facts *facts,
 	}
 	if (!most->calls || !is_worth(facts, finding->saved_ns, SHARE_HIGH_MIN))
 		return false;
+	line = in_line(facts, most->copy, most->within);
 	say(&finding->figure,
 	    "%s a step to copy tensors to another layout (%s, %.0f calls%s)",
 	    quantity_time(finding->saved_ns / steps_of(facts)).text,
 	    short_name(timeline_name_text(facts->timeline, most->name)).text,
-	    most->calls / steps_of(facts), in_line(facts, most->name).text);
+	    most->calls / steps_of(facts), line.text);
 	say(&finding->threshold, "%.0f %% of the step", 100 * SHARE_HIGH_MIN);
 	say(&finding->next,
 	    "keep one layout from the input on (model and input to "
 	    "memory_format=torch.channels_last), or use operators that take "
 	    "strides.%s",
-	    ask_for_lines(facts));
+	    ask_for_lines(facts, &line));
 	say_place(facts, finding, most->longest_at_ns, TIMELINE_NONE,
 		  most->name);
 	return true;

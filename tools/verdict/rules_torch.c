@@ -219,15 +219,16 @@ static void say_item(const struct verdict_facts *facts, struct finding *finding,
 {
 	const uint32_t name = find(facts->timeline, "aten::item");
 	const struct timeline_name *row = timeline_name(facts->timeline, name);
+	const struct in_line line = in_line(facts, name, TIMELINE_NONE);
 
 	say(&finding->figure,
 	    "%.0f calls of .item() a step (aten::item) and of what picks "
 	    "their elements%s",
-	    calls[name], in_line(facts, name).text);
+	    calls[name], line.text);
 	say(&finding->next,
 	    "keep the values in a tensor and read them at once "
 	    "(tolist()); on a GPU each call waits for it.%s",
-	    ask_for_lines(facts));
+	    ask_for_lines(facts, &line));
 	say_place(facts, finding, row->longest_at_ns, row->longest_lane, name);
 }
 
@@ -235,6 +236,7 @@ static void say_loop(const struct verdict_facts *facts, struct finding *finding,
 		     uint32_t name, const double *calls)
 {
 	const struct timeline_name *row = timeline_name(facts->timeline, name);
+	const struct in_line line = in_line(facts, name, TIMELINE_NONE);
 
 	say(&finding->figure,
 	    "%.0f calls of %s a step, %s each: a loop of Python over small "
@@ -242,12 +244,12 @@ static void say_loop(const struct verdict_facts *facts, struct finding *finding,
 	    calls[name],
 	    short_name(timeline_name_text(facts->timeline, name)).text,
 	    quantity_time((double)row->sum_ns / (double)row->calls).text,
-	    in_line(facts, name).text);
+	    line.text);
 	say(&finding->next,
 	    "do them at once: one larger tensor, "
 	    "torch._foreach_*, an optimizer with foreach=True, "
 	    "torch.compile.%s",
-	    ask_for_lines(facts));
+	    ask_for_lines(facts, &line));
 	say_place(facts, finding, row->longest_at_ns, row->longest_lane, name);
 }
 

@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "tools/util/memory.h"
+#include "tools/verdict/python_lines.h"
 #include "tools/verdict/rules.h"
 
 struct open_slice {
@@ -28,33 +29,6 @@ static int compare_times(const void *left, const void *right)
 	const int64_t a = *(const int64_t *)left, b = *(const int64_t *)right;
 
 	return a < b ? -1 : a > b;
-}
-
-static int compare_called(const void *left, const void *right)
-{
-	const struct called_line *a = left, *b = right;
-
-	if (a->ns != b->ns)
-		return a->ns < b->ns ? -1 : 1;
-	return a->name < b->name ? -1 : a->name > b->name;
-}
-
-/* Calls of this thread's operators whose line is known, in the order of time;
- * to be freed. */
-static struct called_line *asked_of(const struct verdict_facts *facts,
-				    size_t *count)
-{
-	const struct called_lines *called = &facts->timeline->called;
-	struct called_line *asked = calloc(called->count + 1, sizeof(*asked));
-
-	*count = 0;
-	for (size_t at = 0; asked && at < called->count; at++) {
-		if (called->list[at].lane == facts->split.lane)
-			asked[(*count)++] = called->list[at];
-	}
-	if (asked)
-		qsort(asked, *count, sizeof(*asked), compare_called);
-	return asked;
 }
 
 /* The innermost slice that isn't CUDA's, of Python's functions or of others. */
@@ -85,7 +59,7 @@ static uint32_t asked_line(const struct open_slices *open,
 			.name = open->list[at].name};
 		const struct called_line *found =
 			count ? bsearch(&wanted, called, count, sizeof(*called),
-					compare_called)
+					called_lines_compare)
 			      : NULL;
 
 		if (found)
@@ -137,7 +111,7 @@ static void count_all(const struct verdict_facts *facts, const int64_t *copies,
 		timeline_lane(timeline, facts->split.lane);
 	struct open_slices open = {0};
 	size_t asked;
-	struct called_line *called = asked_of(facts, &asked);
+	struct called_line *called = called_in_order(facts, &asked);
 
 	for (size_t at = 0; at < lane->count; at++) {
 		const struct span *span = &lane->spans[at];
