@@ -42,5 +42,33 @@ def test_without_steps_threads_that_wait_for_the_gil_stand_for_the_run():
     expect_equal(round(finding["share"], 2), 0.5, "two processors")
 
 
+def worker(waits=(), busy=1000):
+    """A loader's worker, whose main thread works in Python; two threads that serve its
+    queues wait for the lock, and hold nothing up."""
+    events = [{"ph": "M", "name": "thread_name", "pid": 700, "tid": tid,
+               "args": {"name": f"thread {tid} (pt_data_worker)"}} for tid in (700, 701, 702)]
+    for turn in range(20):
+        at = turn * 1000
+        events += [python_(700, at, busy, "/home/me/train.py(7): D.__getitem__"),
+                   slice_("wait: accept4", at, 700, 701), slice_("wait: GIL", at + 700, 300, 701),
+                   slice_("wait: sem_wait", at, 700, 702), slice_("wait: GIL", at + 700, 300, 702)]
+        events += [slice_(name, at + start, dur) for name, start, dur in waits]
+    return made(events, {"cpus": 4, "options": {"SAMPLE": "9999"}})
+
+
+def test_threads_that_hold_nothing_up_are_not_said():
+    """But where the first one waits meanwhile, or for the lock itself; a worker isn't
+    told to become one."""
+    expect_equal(rules(worker()), [])
+    expect("gil" not in rules(worker([("wait: poll", 0, 700)], 999)), "not while they wait")
+    said = {one["rule"]: one for one in judged(worker([("wait: pthread_join", 700, 250)],
+                                                      700))["findings"]}
+    expect_equal(round(said["gil"]["share"], 2), 0.25, said)
+    finding, = judged(worker([("wait: GIL", 700, 200)]))["findings"]
+    expect_equal((finding["rule"], round(finding["share"], 2)), ("gil", 0.2), finding)
+    expect("another process" not in finding["next"] and "more workers without" in
+           finding["next"], finding)
+
+
 if __name__ == "__main__":
     harness.main()
