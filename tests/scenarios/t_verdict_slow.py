@@ -2,7 +2,7 @@
 """Steps that are slow, and what is said of them."""
 
 import harness
-from harness import expect, expect_equal
+from harness import command, expect, expect_equal
 from t_verdict import judged, made, slice_, step_
 
 BESIDE = 10000700  # the lane beside thread 700
@@ -61,6 +61,48 @@ def test_what_is_compiled_elsewhere_or_in_no_time_is_not_named():
         one = found(steps(lengths, inside))["outliers"]
         expect("most of it" not in one["figure"], one)
         expect("compare that step" in one["next"], one)
+
+
+def sides(before, after, worst=0):
+    """Steps with calls of Python, and those without, whose worst comes in their midst."""
+    lengths = list(before) + list(after)
+    if worst:
+        lengths[len(before) + len(after) // 2] = worst
+    return steps(lengths), {"python": {"ended": float(sum(before))}}
+
+
+def test_steps_with_calls_of_python_are_not_told_slow():
+    """What they take longer is what recording them costs.  The side with more steps is
+    judged, the first of all is no longer a first one, and the words say so."""
+    with_calls = [9000] + [4000] * 11
+    events, ours = sides(with_calls, [1000] * 40)
+    expect_equal(found(events, ours), {})
+    said = command("report", "--verdict", made(events, ours)).stdout
+    expect("Verdict: 40 steps without recorded calls of Python (12 with them take longer), "
+           "median 1.000 ms" in " ".join(said.split()), said)
+    one = found(*sides(with_calls, [1000] * 40, 9000))["outliers"]
+    expect("1 of 40 steps is slow, step 32 takes 9.0 times the median" in one["figure"], one)
+    both = found(*sides(with_calls, [9000] + [1000] * 39))
+    expect("first-step" not in both and "1 of 40" in both["outliers"]["figure"], both)
+    many = [4000] * 40
+    many[20] = 20000
+    events, ours = sides(many, [1000] * 12)
+    one = found(events, ours)["outliers"]
+    expect("1 of 40 steps is slow, step 20 takes 5.0 times the median" in one["figure"], one)
+    said = command("report", "--verdict", made(events, ours)).stdout
+    expect("40 steps with recorded calls of Python (12 without take less)" in
+           " ".join(said.split()), said)
+
+
+def test_steps_with_calls_of_python_have_a_median_of_their_own():
+    """Where they take little longer all are judged, each beside its like."""
+    events, ours = sides([1400] * 9 + [2400] * 3, [1000] * 40)
+    expect("outliers" not in found(events, ours), found(events, ours))
+    expect("outliers" in found(events), "recorded alike")
+    one = found(*sides([1400] * 12, [1000] * 40, 9000))["outliers"]
+    expect("1 of 52 steps is slow" in one["figure"], one)
+    one = found(*sides([1000] * 12, [1800] * 40, 9000))["outliers"]
+    expect("1 of 52 steps is slow" in one["figure"], "slower without: not for them", one)
 
 
 if __name__ == "__main__":

@@ -574,8 +574,8 @@ static void take_steps(struct split *split, const struct timeline *timeline,
 }
 
 void split_make(struct split *split, struct timeline *timeline,
-		int64_t until_ns, int64_t processors, bool has_slept,
-		bool is_part)
+		int64_t until_ns, int64_t python_until_ns, int64_t processors,
+		bool has_slept, bool is_part)
 {
 	struct sweep sweep = {.split = split,
 			      .timeline = timeline,
@@ -584,6 +584,7 @@ void split_make(struct split *split, struct timeline *timeline,
 
 	memset(split, 0, sizeof(*split));
 	take_steps(split, timeline, until_ns);
+	split_choose_side(split, python_until_ns);
 	split_find_slow(split);
 	choose_lane(split, timeline);
 	split->uses_gpu = timeline->work_count > 0;

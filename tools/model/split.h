@@ -70,8 +70,14 @@ struct split_step {
 struct split {
 	uint32_t lane; /* the critical thread's */
 	bool has_steps, is_estimated;
-	bool is_training;	  /* without steps: what trains a model */
-	bool has_before;	  /* others were before its first step */
+	bool is_training; /* without steps: what trains a model */
+	bool has_before;  /* others were before its first step */
+	size_t left_out;  /* steps, see split_choose_side() */
+	bool is_after;	  /* ... from before the others */
+	/* Where the calls of Python end in the midst of the steps, and what
+	 * the median is before and after; else -1. */
+	int64_t sides_ns;
+	double side_median_ns[2];
 	struct split_step *steps; /* at least one, unless the file is empty */
 	size_t count;
 	size_t typical;		      /* of them */
@@ -94,13 +100,14 @@ struct split {
 	struct split_gap gaps[GAP_COUNT];
 };
 
-/* Steps that end after until_ns are left out; processors: 0 not known; the
- * main thread has slept: it had no processor for most of the time, and so may
- * have no sample although they were taken; the file is a part: something was
- * before it. */
+/* Steps that end after until_ns are left out; calls of Python are recorded up
+ * to python_until_ns, -1 all or none; processors: 0 not known; the main thread
+ * has slept: it had no processor for most of the time, and so may have no
+ * sample although they were taken; the file is a part: something was before
+ * it. */
 void split_make(struct split *split, struct timeline *timeline,
-		int64_t until_ns, int64_t processors, bool has_slept,
-		bool is_part);
+		int64_t until_ns, int64_t python_until_ns, int64_t processors,
+		bool has_slept, bool is_part);
 
 /* Of the waits `uneven` (0 to 1) is unevenness; OpenMP's regions that are not
  * drawn took so long. */
@@ -113,6 +120,14 @@ int64_t split_typical_ns(const struct split *split, int64_t start_ns,
 
 const char *split_share_text(enum share share); /* "host-bound" */
 const char *split_share_key(enum share share);	/* "host" */
+
+/* split_sides.c: steps whose calls of Python are recorded take longer for that
+ * alone.  Where they do, and the recording of calls ended in the midst of the
+ * steps, those of the side that has more are the steps. */
+void split_choose_side(struct split *split, int64_t python_until_ns);
+
+/* The median of the steps that are recorded as this one. */
+double split_median_at(const struct split *split, size_t step);
 
 /* split_slow.c: the steps' quantiles, and which are slow. */
 void split_find_slow(struct split *split);

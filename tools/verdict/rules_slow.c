@@ -80,7 +80,8 @@ static struct other what_is_other(const struct verdict_facts *facts,
 {
 	const struct timeline *timeline = facts->timeline;
 	const struct split_step *step = &facts->split.steps[slow];
-	const double more = (double)step->dur_ns - facts->split.median_ns;
+	const double more =
+		(double)step->dur_ns - split_median_at(&facts->split, slow);
 	struct other other = {"", TIMELINE_NONE};
 	const struct timeline_lane *lane;
 	uint32_t name = TIMELINE_NONE;
@@ -120,7 +121,7 @@ static double excess_ns(const struct split *split, size_t step)
 static bool is_first(const struct split *split)
 {
 	return split->count >= STEPS_MIN && split->has_steps &&
-	       !split->has_before &&
+	       !split->has_before && !split->is_after &&
 	       (double)split->steps[0].dur_ns >=
 		       SLOW_STEP_MIN * split->median_ns;
 }
@@ -243,25 +244,26 @@ static struct slow_steps slow_steps(const struct verdict_facts *facts)
 {
 	const struct split *split = &facts->split;
 	int64_t *compiled = compiled_again_by_step(facts);
-	const double least = SLOW_STEP_MIN * split->median_ns;
 	double usual = 0, most_ns = 0;
 	struct slow_steps slow = {0};
 	size_t others = 0;
 
 	for (size_t at = 0; at < split->count; at++)
-		if ((double)split->steps[at].dur_ns < least) {
+		if ((double)split->steps[at].dur_ns <
+		    SLOW_STEP_MIN * split_median_at(split, at)) {
 			usual += (double)compiled[at];
 			others++;
 		}
 	usual = others ? usual / (double)others : 0;
 	for (size_t at = is_first(split); at < split->count; at++) {
 		const double again = (double)compiled[at] - usual;
+		const double median = split_median_at(split, at);
 		const double dur_ns = (double)split->steps[at].dur_ns -
 				      (again > 0 ? again : 0);
 
-		if (dur_ns < least)
+		if (dur_ns < SLOW_STEP_MIN * median)
 			continue;
-		slow.more_ns += dur_ns - split->median_ns;
+		slow.more_ns += dur_ns - median;
 		slow.count++;
 		if (dur_ns <= most_ns)
 			continue;
@@ -320,7 +322,8 @@ bool rule_outliers(const struct verdict_facts *facts, struct finding *finding)
 	    "more in %s%s",
 	    slow.count, split->count, slow.count == 1 ? "is" : "are",
 	    split->steps[slow.worst].number,
-	    (double)split->steps[slow.worst].dur_ns / split->median_ns,
+	    (double)split->steps[slow.worst].dur_ns /
+		    split_median_at(split, slow.worst),
 	    excess_of(facts, slow.worst), other.text);
 	say(&finding->threshold,
 	    "%.1f times the median, and %.0f %% of all steps", SLOW_STEP_MIN,

@@ -1,11 +1,40 @@
 /* SPDX-License-Identifier: MIT */
-/* split_text.c - the parts of a step in words; see split_text.h. */
+/* split_text.c - the steps and their parts in words; see split_text.h. */
 #include "tools/verdict/split_text.h"
 
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
+#include "tools/util/numbers.h"
 #include "tools/util/text_wrap.h"
 #include "tools/verdict/rules.h"
+
+void split_text_last(const struct verdict_facts *facts, char *text,
+		     size_t bytes)
+{
+	const struct timeline *timeline = facts->timeline;
+	const int64_t all_ns = timeline->recorded_ns - timeline->began_ns;
+
+	snprintf(text, bytes, " by the last %s",
+		 quantity_time((double)facts->wall_ns).text);
+	if (timeline->began_ns && all_ns > facts->wall_ns)
+		snprintf(text + strlen(text), bytes - strlen(text), " of %s",
+			 quantity_time((double)all_ns).text);
+}
+
+void split_text_sides(const struct split *split, char *text, size_t bytes)
+{
+	if (!split->left_out)
+		return;
+	snprintf(text, bytes,
+		 split->is_after
+			 ? " without recorded calls of Python (%zu with them "
+			   "take longer)"
+			 : " with recorded calls of Python (%zu without take "
+			   "less)",
+		 split->left_out);
+}
 
 struct part {
 	unsigned int at; /* what it was counted as */

@@ -1,12 +1,21 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * split_text.h - what the time of the steps went into, the largest part first.
+ * split_text.h - of which part of the recording the steps are, and what their
+ * time went into, the largest part first.
  */
 #ifndef TOOLS_SPLIT_TEXT_H
 #define TOOLS_SPLIT_TEXT_H
 
 #include "tools/util/text_buffer.h"
 #include "tools/verdict/verdict.h"
+
+/* " by the last 2.0 s of 61.0 s" */
+void split_text_last(const struct verdict_facts *facts, char *text,
+		     size_t bytes);
+
+/* " without recorded calls of Python (9 with them take longer)", of steps that
+ * are judged where others are left out; else the text stays as it is. */
+void split_text_sides(const struct split *split, char *text, size_t bytes);
 
 /* What is less of the step is not named. */
 #define NAMED_MIN 0.005

@@ -462,7 +462,7 @@ void verdict_make(struct verdict *verdict, struct timeline *timeline,
 	split_make(&facts->split, timeline,
 		   metadata->detail_ended_ns >= 0 ? metadata->detail_ended_ns
 						  : INT64_MAX,
-		   metadata->cpus, has_slept(facts),
+		   metadata->python_ended_ns, metadata->cpus, has_slept(facts),
 		   facts->metadata->outside > 0 || timeline_is_part(timeline));
 	facts->split.has_before = timeline_is_part(timeline);
 	for (size_t at = 0; at < region_count; at++) {

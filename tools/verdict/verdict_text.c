@@ -120,20 +120,6 @@ static unsigned int add_phases(struct text_buffer *lines,
 	return count;
 }
 
-/* " by the last 2.0 s of 61.0 s" */
-static void last_text(const struct verdict_facts *facts, char *text,
-		      size_t bytes)
-{
-	const struct timeline *timeline = facts->timeline;
-	const int64_t all_ns = timeline->recorded_ns - timeline->began_ns;
-
-	snprintf(text, bytes, " by the last %s",
-		 quantity_time((double)facts->wall_ns).text);
-	if (timeline->began_ns && all_ns > facts->wall_ns)
-		snprintf(text + strlen(text), bytes - strlen(text), " of %s",
-			 quantity_time((double)all_ns).text);
-}
-
 /* The recording began a good while before anything that is judged. */
 static bool begins_late(const struct verdict_facts *facts)
 {
@@ -178,7 +164,8 @@ static unsigned int add_step(struct text_buffer *lines,
 			quantity_time((double)split->total_ns).text, part,
 			thread, thread[0] ? " (works most)" : "");
 	if (split->has_before)
-		last_text(&verdict->facts, last, sizeof(last));
+		split_text_last(&verdict->facts, last, sizeof(last));
+	split_text_sides(split, part, sizeof(part));
 	if (split->count == 1)
 		return add_line(lines, 2, columns,
 				"Verdict%s: 1 step%s, %s:", last, part,
