@@ -3,7 +3,7 @@
 millisecond, so hardly ever one that follows another at once."""
 
 import harness
-from harness import expect
+from harness import expect, expect_equal
 from t_verdict_torch import called, first, is_found, slices
 
 LOOP, OTHER = "train.py(5): forward", "train.py(9): <module>"
@@ -48,10 +48,10 @@ def test_of_two_lines_both_are_said():
                            else slices("aten::add_", at + 2, 3)]
             return events
         return first(fill)
-    lines = [("aten::mul", LOOP), ("aten::sqrt", OTHER), ("aten::div", "train.py(12): update")]
+    lines = [("aten::mm", LOOP), ("aten::bmm", OTHER), ("aten::addmm", "train.py(12): update")]
     is_found(found(lines[:1] + lines[1:2]), "short-operators", f", most in {LOOP} and {OTHER}")
     is_found(found(lines[:1] * 2 + lines[1:2]), "short-operators", f", most in {LOOP}")
-    one = found(lines + [("aten::exp", "train.py(20): loss")])
+    one = found(lines + [("aten::matmul", "train.py(20): loss")])
     expect("most in" not in one["figure"], one)
 
 
@@ -77,6 +77,58 @@ def test_the_line_of_a_copy_for_a_shape_is_one_that_copies():
         return events + [called("aten::reshape", start + 850, 140, LOOP),
                          slices("aten::clone", start + 855, 130)]
     is_found(first(fill), "copied-layout", "aten::reshape, 1 calls, most in " + LOOP)
+
+
+def in_turn(*names, rounds=40, below=False, lines=(LOOP, LOOP, OTHER), told=9, dur=2):
+    """A step has so many turns of these operators; here and there one tells its line."""
+    def fill(start):
+        events = [slices("aten::linear", start, 50)]
+        for number in range(rounds * len(names)):
+            at, place = start + 60 + (dur + 1) * number, number % len(names)
+            events.append(called(names[place], at, dur, lines[place % len(lines)], below)
+                          if told and number % told == place else slices(names[place], at, dur))
+        return events
+    return first(fill)
+
+
+UPDATE = ("aten::mul_", "aten::add_", "aten::sub_")
+
+
+def test_short_operators_that_come_in_turn():
+    """None of the three comes a hundred times a step."""
+    found = in_turn(*UPDATE)
+    is_found(found, "short-operators", "120 calls a step, in turn, of aten::",
+             "2.000 us each", f", most in {LOOP}")
+    expect(all(name in found["figure"] for name in UPDATE), found)
+    expect("_foreach_" in found["next"] and "TRACEPROF_PYTHON" not in found["next"], found)
+    found = in_turn(*UPDATE, lines=(LOOP, OTHER, "train.py(30): step"))
+    expect("most in train.py" in found["figure"] and " and train.py" in found["figure"], found)
+
+
+def test_what_takes_more_is_said_of_turns_and_of_one_operator():
+    """A loop's turns beside many shorter calls of one operator, within others."""
+    def found(dur):
+        def fill(start):
+            events = []
+            for number in range(120):
+                at = start + 8 * number
+                name = UPDATE[number % 3]
+                events += [called(name, at, 4, LOOP) if number % 9 < 3 else slices(name, at, 4),
+                           slices("aten::as_strided", at + 0.5, dur)]
+            return events
+        return first(fill)
+    is_found(found(1), "short-operators", "120 calls a step, in turn, of aten::")
+    is_found(found(3.2), "short-operators", "120 calls a step, in turn, of aten::")
+
+
+def test_turns_that_are_no_loop_over_parameters():
+    """An optimizer of PyTorch's, a model's layers, what changes nothing in place, what
+    isn't known to be the program's, and too few."""
+    for words in ({"below": True}, {"rounds": 33}, {"told": 0}):
+        expect_equal(in_turn(*UPDATE, **words), None, words)
+    for names in (("aten::linear", "aten::add_", "aten::gelu"),
+                  ("aten::mul", "aten::add", "aten::sub")):
+        expect_equal(in_turn(*names), None, names)
 
 
 if __name__ == "__main__":

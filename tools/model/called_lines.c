@@ -35,6 +35,18 @@ int called_lines_compare(const void *left, const void *right)
 	return a->name < b->name ? -1 : a->name > b->name;
 }
 
+const struct called_line *called_line_at(const struct called_line *list,
+					 size_t count, size_t *next, int64_t ns,
+					 uint32_t name)
+{
+	while (*next < count && list[*next].ns < ns)
+		++*next;
+	for (size_t at = *next; at < count && list[at].ns == ns; at++)
+		if (list[at].name == name)
+			return &list[at];
+	return NULL;
+}
+
 void called_lines_free(struct called_lines *called)
 {
 	free(called->list);

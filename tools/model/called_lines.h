@@ -29,6 +29,12 @@ void called_lines_event(struct called_lines *called,
 			uint32_t name);
 /* For qsort() and bsearch(): by time, of one time by name. */
 int called_lines_compare(const void *left, const void *right);
+
+/* The call of that name at that moment, of `count` in the order of time, or
+ * NULL; `next`: where the search goes on, as moments come in their order. */
+const struct called_line *called_line_at(const struct called_line *list,
+					 size_t count, size_t *next, int64_t ns,
+					 uint32_t name);
 void called_lines_free(struct called_lines *called);
 
 static inline const char *called_lines_text(const struct called_lines *called,

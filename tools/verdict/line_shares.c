@@ -43,8 +43,7 @@ struct counting {
 	double all;
 };
 
-/* Names of PyTorch's operators, and what else was asked once. */
-static bool *names_asked(const struct timeline *timeline)
+bool *names_asked(const struct timeline *timeline)
 {
 	bool *asked = memory_zeroed(timeline->names.count + 1, sizeof(*asked));
 
@@ -67,29 +66,15 @@ static uint32_t magnitude_of(int64_t ns)
 	return bits;
 }
 
-/* The line that this one tells, TIMELINE_NONE none; they come in the order of
- * time. */
-static uint32_t told_line(struct counting *counting, const struct outer *outer)
-{
-	while (counting->next < counting->called_count &&
-	       counting->called[counting->next].ns < outer->start_ns)
-		counting->next++;
-	for (size_t at = counting->next;
-	     at < counting->called_count &&
-	     counting->called[at].ns == outer->start_ns;
-	     at++)
-		if (counting->called[at].name == outer->name)
-			return counting->called[at].line;
-	return TIMELINE_NONE;
-}
-
 static void count(struct counting *counting, const struct outer *before,
 		  const struct outer *outer, uint32_t after)
 {
 	const struct surroundings key = {
 		before->name, outer->name, after,
 		magnitude_of(before->end_ns - before->start_ns)};
-	const uint32_t line = told_line(counting, outer);
+	const struct called_line *call =
+		called_line_at(counting->called, counting->called_count,
+			       &counting->next, outer->start_ns, outer->name);
 	struct line_of line_key;
 	struct count *row;
 
@@ -100,11 +85,11 @@ static void count(struct counting *counting, const struct outer *before,
 		key_table_number(&counting->surroundings, &key, sizeof(key));
 	row = key_table_row(&counting->surroundings, line_key.surroundings);
 	row->calls += outer->calls;
-	if (line == TIMELINE_NONE)
+	if (!call)
 		return;
 	row->told += outer->calls;
 	row->telling++;
-	line_key.line = line;
+	line_key.line = call->line;
 	row = key_table_row(&counting->lines,
 			    key_table_number(&counting->lines, &line_key,
 					     sizeof(line_key)));

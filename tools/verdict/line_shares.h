@@ -13,6 +13,10 @@
 
 #include "tools/verdict/verdict.h"
 
+/* By name, is it one that the library asks, where it lies in no other:
+ * PyTorch's operators, and what else was asked once?  To be freed. */
+bool *names_asked(const struct timeline *timeline);
+
 /* Calls of a name that are looked for. */
 struct wanted_calls {
 	uint32_t name;

@@ -178,6 +178,15 @@ static const char *line_text(const struct timeline *timeline, uint32_t line)
 	return called_lines_text(&timeline->called, line);
 }
 
+struct in_line most_in_lines(const struct verdict_facts *facts, double *calls,
+			     double all)
+{
+	const struct timeline *timeline = facts->timeline;
+
+	return most_in(calls, timeline->called.lines.count, all, line_text,
+		       timeline);
+}
+
 struct in_line in_line(const struct verdict_facts *facts, uint32_t name,
 		       uint32_t within)
 {
@@ -200,8 +209,7 @@ struct in_line in_line(const struct verdict_facts *facts, uint32_t name,
 	free(calls);
 	calls = line_shares(facts, wanted, &all);
 	if (calls)
-		line = most_in(calls, timeline->called.lines.count, all,
-			       line_text, timeline);
+		line = most_in_lines(facts, calls, all);
 	free(calls);
 	return line;
 }

@@ -18,6 +18,10 @@ struct in_line {
 struct in_line in_line(const struct verdict_facts *facts, uint32_t name,
 		       uint32_t within);
 
+/* The same of calls by timeline.called's lines, of `all`; calls are changed. */
+struct in_line most_in_lines(const struct verdict_facts *facts, double *calls,
+			     double all);
+
 /* Calls of the critical thread's operators whose line is known, in the order of
  * time; to be freed.  NULL: memory is short. */
 struct called_line *called_in_order(const struct verdict_facts *facts,

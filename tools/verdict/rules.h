@@ -67,6 +67,10 @@
 #define SAMPLES_MIN	   50	/* of a thread, to say that none worked */
 #define OPERATORS_MIN	   100	/* of one name, a step */
 #define SHORT_OPERATOR_NS  50000
+#define TURNS_MIN	   10	/* of several operators, in one row of a step */
+#define TURN_MAX	   8	/* operators */
+#define TURNS_STRAIGHT_MIN 0.8	/* of those whose line is known, */
+#define TURNS_TOLD_MIN	   10	/* ... and so many are */
 #define TELLING_MIN	   3	/* calls with a line, to speak for others */
 #define MOST_CALLS_MIN	   0.6	/* of them, to say a line, or two */
 #define OPERATORS_AN_ITEM  4	/* that the program calls, to read a value */

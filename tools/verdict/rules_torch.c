@@ -8,6 +8,8 @@
 #include <string.h>
 
 #include "tools/util/numbers.h"
+#include "tools/util/text_buffer.h"
+#include "tools/verdict/operator_turns.h"
 #include "tools/verdict/python_lines.h"
 
 /* Calls of Python are recorded in so much of what they are to stand for. */
@@ -232,6 +234,16 @@ static void say_item(const struct verdict_facts *facts, struct finding *finding,
 	say_place(facts, finding, row->longest_at_ns, row->longest_lane, name);
 }
 
+static void say_at_once(const struct verdict_facts *facts,
+			struct finding *finding, const struct in_line *line)
+{
+	say(&finding->next,
+	    "do them at once: one larger tensor, "
+	    "torch._foreach_*, an optimizer with foreach=True, "
+	    "torch.compile.%s",
+	    ask_for_lines(facts, line));
+}
+
 static void say_loop(const struct verdict_facts *facts, struct finding *finding,
 		     uint32_t name, const double *calls)
 {
@@ -245,12 +257,41 @@ static void say_loop(const struct verdict_facts *facts, struct finding *finding,
 	    short_name(timeline_name_text(facts->timeline, name)).text,
 	    quantity_time((double)row->sum_ns / (double)row->calls).text,
 	    line.text);
-	say(&finding->next,
-	    "do them at once: one larger tensor, "
-	    "torch._foreach_*, an optimizer with foreach=True, "
-	    "torch.compile.%s",
-	    ask_for_lines(facts, &line));
+	say_at_once(facts, finding, &line);
 	say_place(facts, finding, row->longest_at_ns, row->longest_lane, name);
+}
+
+/* Where none of them comes so often, or takes less, but several do together. */
+static bool is_in_turn(const struct verdict_facts *facts,
+		       struct finding *finding)
+{
+	const struct operator_turns turns = operator_turns(facts);
+	const struct timeline_name *row;
+	struct text_buffer names = {0};
+
+	if (!turns.count || turns.ns <= finding->saved_ns ||
+	    !is_worth(facts, turns.ns, SHARE_HIGH_MIN))
+		return false;
+	finding->saved_ns = turns.ns;
+	text_buffer_cut(&names, 0);
+	for (size_t at = 0; at < turns.count; at++)
+		text_buffer_format(
+			&names, "%s%s", at ? ", " : "",
+			short_name(timeline_name_text(facts->timeline,
+						      turns.names[at]))
+				.text);
+	say(&finding->figure,
+	    "%.0f calls a step, in turn, of %s, %s each: a loop of Python over "
+	    "small tensors%s",
+	    turns.calls, names.data,
+	    quantity_time(turns.ns / (turns.calls * steps_of(facts))).text,
+	    turns.line.text);
+	text_buffer_free(&names);
+	row = timeline_name(facts->timeline, turns.names[0]);
+	say_at_once(facts, finding, &turns.line);
+	say_place(facts, finding, row->longest_at_ns, row->longest_lane,
+		  turns.names[0]);
+	return true;
 }
 
 bool rule_short_operators(const struct verdict_facts *facts,
@@ -269,6 +310,8 @@ bool rule_short_operators(const struct verdict_facts *facts,
 		   is_worth(facts, finding->saved_ns, SHARE_HIGH_MIN);
 	if (is_found && is_item(facts, calls, called))
 		say_item(facts, finding, calls);
+	else if (is_in_turn(facts, finding))
+		is_found = true;
 	else if (is_found)
 		say_loop(facts, finding, most, calls);
 	if (is_found)
