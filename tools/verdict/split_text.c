@@ -23,17 +23,23 @@ void split_text_last(const struct verdict_facts *facts, char *text,
 			 quantity_time((double)all_ns).text);
 }
 
-void split_text_sides(const struct split *split, char *text, size_t bytes)
+unsigned int split_text_sides(struct text_buffer *lines,
+			      const struct verdict *verdict,
+			      unsigned int columns)
 {
+	const struct split *split = &verdict->facts.split;
+	char text[120];
+
 	if (!split->left_out)
-		return;
-	snprintf(text, bytes,
+		return 0;
+	snprintf(text, sizeof(text),
 		 split->is_after
-			 ? " without recorded calls of Python (%zu with them "
-			   "take longer)"
-			 : " with recorded calls of Python (%zu without take "
-			   "less)",
+			 ? "%zu steps with recorded calls of Python are left "
+			   "out: they take longer"
+			 : "%zu steps without recorded calls of Python are "
+			   "left out: they take less",
 		 split->left_out);
+	return text_wrap_add(lines, text, 2, columns);
 }
 
 struct part {

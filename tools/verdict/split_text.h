@@ -13,9 +13,11 @@
 void split_text_last(const struct verdict_facts *facts, char *text,
 		     size_t bytes);
 
-/* " without recorded calls of Python (9 with them take longer)", of steps that
- * are judged where others are left out; else the text stays as it is. */
-void split_text_sides(const struct split *split, char *text, size_t bytes);
+/* "9 steps with recorded calls of Python are left out: ...", where some are;
+ * how many lines it takes. */
+unsigned int split_text_sides(struct text_buffer *lines,
+			      const struct verdict *verdict,
+			      unsigned int columns);
 
 /* What is less of the step is not named. */
 #define NAMED_MIN 0.005

@@ -165,7 +165,6 @@ static unsigned int add_step(struct text_buffer *lines,
 			thread, thread[0] ? " (works most)" : "");
 	if (split->has_before)
 		split_text_last(&verdict->facts, last, sizeof(last));
-	split_text_sides(split, part, sizeof(part));
 	if (split->count == 1)
 		return add_line(lines, 2, columns,
 				"Verdict%s: 1 step%s, %s:", last, part,
@@ -590,6 +589,7 @@ static unsigned int add_parts(struct text_buffer *text,
 	text_buffer_cut(text, 0);
 	used += add_spoilt(text, verdict, columns);
 	used += add_covered(text, verdict, columns);
+	used += split_text_sides(text, verdict, columns);
 	if (left_out < 1 && !verdict->facts.split.has_steps)
 		used += add_line(text, 2, columns,
 				 "TRACEPROF_STEP or traceprof_step() marks "
