@@ -103,6 +103,11 @@ def test_short_operators_that_come_in_turn():
     expect("_foreach_" in found["next"] and "TRACEPROF_PYTHON" not in found["next"], found)
     found = in_turn(*UPDATE, lines=(LOOP, OTHER, "train.py(30): step"))
     expect("most in train.py" in found["figure"] and " and train.py" in found["figure"], found)
+    many = ["aten::pow", "aten::sum", "aten::sqrt", "aten::add_", "aten::clamp_", "aten::add",
+            "aten::div_", "aten::mul", "aten::abs_"]
+    found = in_turn(*many, rounds=30, lines=[LOOP] * 7 + [OTHER] * 2)
+    is_found(found, "short-operators", "270 calls a step, in turn, of aten::", " and 5 more, 2.0",
+             f", most in {LOOP}")
 
 
 def test_what_takes_more_is_said_of_turns_and_of_one_operator():

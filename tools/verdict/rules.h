@@ -68,7 +68,8 @@
 #define OPERATORS_MIN	   100	/* of one name, a step */
 #define SHORT_OPERATOR_NS  50000
 #define TURNS_MIN	   10	/* of several operators, in one row of a step */
-#define TURN_MAX	   8	/* operators */
+#define TURN_MAX	   16	/* operators, */
+#define TURN_NAMED	   4	/* ... so many of which are named */
 #define TURNS_STRAIGHT_MIN 0.8	/* of those whose line is known, */
 #define TURNS_TOLD_MIN	   10	/* ... and so many are */
 #define TELLING_MIN	   3	/* calls with a line, to speak for others */

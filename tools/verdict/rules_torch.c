@@ -274,12 +274,15 @@ static bool is_in_turn(const struct verdict_facts *facts,
 		return false;
 	finding->saved_ns = turns.ns;
 	text_buffer_cut(&names, 0);
-	for (size_t at = 0; at < turns.count; at++)
+	for (size_t at = 0; at < turns.count && at < TURN_NAMED; at++)
 		text_buffer_format(
 			&names, "%s%s", at ? ", " : "",
 			short_name(timeline_name_text(facts->timeline,
 						      turns.names[at]))
 				.text);
+	if (turns.count > TURN_NAMED)
+		text_buffer_format(&names, " and %zu more",
+				   turns.count - TURN_NAMED);
 	say(&finding->figure,
 	    "%.0f calls a step, in turn, of %s, %s each: a loop of Python over "
 	    "small tensors%s",
