@@ -72,8 +72,8 @@ def sides(before, after, worst=0):
 
 
 def test_steps_with_calls_of_python_are_not_told_slow():
-    """What they take longer is what recording them costs.  The side with more steps is
-    judged, the first of all is no longer a first one, and the words say so."""
+    """What they take longer is what recording them costs.  Those without are judged, if
+    they are a quarter, the first of all is no longer a first one, and a line says so."""
     with_calls = [9000] + [4000] * 11
     events, ours = sides(with_calls, [1000] * 40)
     expect_equal(found(events, ours), {})
@@ -86,6 +86,8 @@ def test_steps_with_calls_of_python_are_not_told_slow():
     expect("first-step" not in both and "1 of 40" in both["outliers"]["figure"], both)
     many = [4000] * 40
     many[20] = 20000
+    one = found(*sides(many, [1000] * 14, 9000))["outliers"]
+    expect("1 of 14 steps is slow" in one["figure"], one)
     events, ours = sides(many, [1000] * 12)
     one = found(events, ours)["outliers"]
     expect("1 of 40 steps is slow, step 20 takes 5.0 times the median" in one["figure"], one)

@@ -123,7 +123,7 @@ const char *split_share_key(enum share share);	/* "host" */
 
 /* split_sides.c: steps whose calls of Python are recorded take longer for that
  * alone.  Where they do, and the recording of calls ended in the midst of the
- * steps, those of the side that has more are the steps. */
+ * steps, those after that are the steps, or if they are few those before. */
 void split_choose_side(struct split *split, int64_t python_until_ns);
 
 /* The median of the steps that are recorded as this one. */

@@ -11,6 +11,8 @@
 /* Where steps with calls take so many times as long as those without, they are
  * no steps of one kind: as between typical steps and slow ones. */
 #define SIDES_APART SPLIT_SLOW
+/* Those without are the program's own, if they are a quarter of all. */
+#define OTHERS_MAX  3
 
 static double median_of(const struct split_step *steps, size_t count)
 {
@@ -43,7 +45,7 @@ void split_choose_side(struct split *split, int64_t python_until_ns)
 		split->sides_ns = python_until_ns;
 		return;
 	}
-	split->is_after = after >= before;
+	split->is_after = OTHERS_MAX * after >= before;
 	split->left_out = split->is_after ? before : after;
 	split->count -= split->left_out;
 	if (split->is_after)
