@@ -48,9 +48,12 @@ struct cuda_call {
 static struct caller {
 	uintptr_t start, end;
 	struct cuda_functions real;
+	bool is_linked; /* with a runtime */
 	_Atomic bool is_known;
 } callers[CALLERS_MAX];
-static _Atomic uint32_t caller_count;
+/* The first place is for the first that is linked with one. */
+static _Atomic uint32_t caller_count = 1;
+static _Atomic bool has_first;
 
 /* Files past those; the newest first. */
 struct more_callers {
@@ -66,7 +69,7 @@ static _Atomic uint32_t names[CUDA_FUNCTION_COUNT];
 
 /* No pointers, which would be relocated in each process. */
 static const char words[][48] = {
-#define X(name, bytes, parameters, arguments) #name,
+#define X(name, bytes, entry, parameters, arguments) #name,
 	CUDA_WRAPPED_FUNCTIONS(X)
 #undef X
 };
@@ -96,7 +99,29 @@ struct file {
 	uintptr_t address; /* wanted */
 	uintptr_t start, end;
 	const char *path;
+	bool is_linked;
 };
+
+/* The program itself, whose names have no scope of their own: it asks for a
+ * runtime by name. */
+static bool needs_runtime(const struct dl_phdr_info *info)
+{
+	const ElfW(Dyn) *table = NULL;
+	const char *texts = NULL;
+
+	for (size_t i = 0; i < info->dlpi_phnum; i++)
+		if (info->dlpi_phdr[i].p_type == PT_DYNAMIC)
+			table = (const ElfW(Dyn) *)(info->dlpi_addr +
+						    info->dlpi_phdr[i].p_vaddr);
+	for (const ElfW(Dyn) *one = table; one && one->d_tag != DT_NULL; one++)
+		if (one->d_tag == DT_STRTAB)
+			texts = (const char *)one->d_un.d_ptr;
+	for (; texts && table->d_tag != DT_NULL; table++)
+		if (table->d_tag == DT_NEEDED &&
+		    !strncmp(texts + table->d_un.d_val, "libcudart.so.", 13))
+			return true;
+	return false;
+}
 
 static int file_holds(struct dl_phdr_info *info, size_t bytes, void *arg)
 {
@@ -106,6 +131,7 @@ static int file_holds(struct dl_phdr_info *info, size_t bytes, void *arg)
 	if (!loader_file_holds(info, file->address, &file->start, &file->end))
 		return 0;
 	file->path = info->dlpi_name;
+	file->is_linked = !info->dlpi_name[0] && needs_runtime(info);
 	return 1;
 }
 
@@ -113,7 +139,7 @@ static int file_holds(struct dl_phdr_info *info, size_t bytes, void *arg)
  * are those that it asks for, else by the next in the global scope.  Who found
  * our name by dlsym() has neither: Python loads the runtime where it isn't
  * seen.  False: there is no runtime. */
-static bool find_functions(const struct file *file, struct cuda_functions *real)
+static bool find_functions(struct file *file, struct cuda_functions *real)
 {
 	void *own = NULL, *runtime = NULL;
 	const char *path = NULL;
@@ -129,6 +155,7 @@ static bool find_functions(const struct file *file, struct cuda_functions *real)
 	for (size_t i = 0; i < CUDA_FUNCTION_COUNT; i++) {
 		void *found = own ? dlsym(own, words[i]) : NULL;
 
+		file->is_linked |= found != NULL;
 		if (!found)
 			found = dlsym(RTLD_NEXT, words[i]);
 		if (!found && runtime)
@@ -140,9 +167,13 @@ static bool find_functions(const struct file *file, struct cuda_functions *real)
 }
 
 /* Where a file's functions are kept; NULL: there is no memory. */
-static struct caller *new_caller(void)
+static struct caller *new_caller(bool is_linked)
 {
-	const uint32_t index = load_relaxed(&caller_count) < CALLERS_MAX
+	const bool is_first =
+		is_linked && !atomic_exchange_explicit(&has_first, true,
+						       memory_order_relaxed);
+	const uint32_t index = is_first ? 0
+			       : load_relaxed(&caller_count) < CALLERS_MAX
 				       ? add_relaxed(&caller_count, 1)
 				       : CALLERS_MAX;
 	struct more_callers *more;
@@ -177,12 +208,13 @@ static struct caller *make_caller(uintptr_t address)
 		without.real = real;
 		return &without;
 	}
-	caller = is_file ? new_caller() : NULL;
+	caller = is_file ? new_caller(file.is_linked) : NULL;
 	if (!caller)
 		caller = &unknown_caller;
 	caller->start = file.start;
 	caller->end = file.end;
 	caller->real = real;
+	caller->is_linked = file.is_linked;
 	/* RELEASE pairs with ACQUIRE in caller_of(). */
 	store_release(&caller->is_known, true);
 	return caller;
@@ -229,6 +261,20 @@ static inline const struct caller *caller_of(uintptr_t address)
 			return &callers[i];
 	}
 	return find_more(address);
+}
+
+/* A function whose last act is the call is not seen: it returns to whoever
+ * called that.  Where that file has no runtime, a kernel is its own file's; all
+ * else that there is, memory and streams, runtimes have in common. */
+static const struct caller *launches_for(uintptr_t address, const void *entry)
+{
+	const struct caller *caller = caller_of(address);
+	const struct caller *owner;
+
+	if (caller->is_linked || !entry)
+		return caller;
+	owner = caller_of((uintptr_t)entry);
+	return owner->is_linked ? owner : caller;
 }
 
 /* Nothing is to be done, for the file that called first, as a rule the only
@@ -345,11 +391,11 @@ static inline int call_end(const struct cuda_call *call, int result,
 static _Thread_local uintptr_t called_from;
 
 /* clang-format off */
-#define X(name, bytes, parameters, arguments)				\
+#define X(name, bytes, entry, parameters, arguments)			\
 	static NOINLINE int name##_slowly parameters			\
 	{								\
 		const struct caller *const caller =			\
-			caller_of(called_from);				\
+			launches_for(called_from, entry);		\
 		const struct cuda_call call = call_begin(CUDA_AT_##name); \
 									\
 		return call_end(&call, caller->real.name arguments, bytes); \

@@ -6,9 +6,10 @@
  * One row makes the hook, the member of struct cuda_functions and its look-up.
  * A row is
  *
- *	X(name, bytes, parameters, arguments)
+ *	X(name, bytes, entry, parameters, arguments)
  *
- * where bytes is what the call moves or allocates, in words of its parameters.
+ * where bytes is what the call moves or allocates, in words of its parameters,
+ * and entry the function on the host that stands for a kernel.
  * Each function returns an error code, 0 for none.  The types are our own
  * spellings of CUDA's, which this must build without: opaque handles are
  * pointers, enumerations int, and three numbers of 32 bits in a row are the two
@@ -33,74 +34,74 @@
 #define CUDA_FILL_ASYNC	(void *to, int value, size_t bytes, void *stream)
 
 #define CUDA_WRAPPED_FUNCTIONS(X)					\
-	X(cudaLaunchKernel, 0, CUDA_LAUNCH, CUDA_LAUNCHED)		\
-	X(cudaLaunchKernel_ptsz, 0, CUDA_LAUNCH, CUDA_LAUNCHED)	\
-	X(__cudaLaunchKernel, 0, CUDA_LAUNCH, CUDA_LAUNCHED)		\
-	X(__cudaLaunchKernel_ptsz, 0, CUDA_LAUNCH, CUDA_LAUNCHED)	\
-	X(cudaLaunchCooperativeKernel, 0, CUDA_LAUNCH, CUDA_LAUNCHED)	\
-	X(cudaLaunchKernelExC, 0,					\
+	X(cudaLaunchKernel, 0, kernel, CUDA_LAUNCH, CUDA_LAUNCHED)	\
+	X(cudaLaunchKernel_ptsz, 0, kernel, CUDA_LAUNCH, CUDA_LAUNCHED)	\
+	X(__cudaLaunchKernel, 0, kernel, CUDA_LAUNCH, CUDA_LAUNCHED)	\
+	X(__cudaLaunchKernel_ptsz, 0, kernel, CUDA_LAUNCH, CUDA_LAUNCHED)	\
+	X(cudaLaunchCooperativeKernel, 0, kernel, CUDA_LAUNCH, CUDA_LAUNCHED)	\
+	X(cudaLaunchKernelExC, 0, kernel,					\
 	  (const void *config, const void *kernel, void **args),	\
 	  (config, kernel, args))					\
-	X(cudaLaunchKernelExC_ptsz, 0,					\
+	X(cudaLaunchKernelExC_ptsz, 0, kernel,					\
 	  (const void *config, const void *kernel, void **args),	\
 	  (config, kernel, args))					\
-	X(cudaGraphLaunch, 0, (void *graph, void *stream),		\
+	X(cudaGraphLaunch, 0, NULL, (void *graph, void *stream),		\
 	  (graph, stream))						\
-	X(cudaGraphLaunch_ptsz, 0, (void *graph, void *stream),		\
+	X(cudaGraphLaunch_ptsz, 0, NULL, (void *graph, void *stream),		\
 	  (graph, stream))						\
-	X(cudaMemcpy, bytes, CUDA_COPY, (to, from, bytes, kind))	\
-	X(cudaMemcpy_ptds, bytes, CUDA_COPY, (to, from, bytes, kind))	\
-	X(cudaMemcpyAsync, bytes, CUDA_COPY_ASYNC,			\
+	X(cudaMemcpy, bytes, NULL, CUDA_COPY, (to, from, bytes, kind))	\
+	X(cudaMemcpy_ptds, bytes, NULL, CUDA_COPY, (to, from, bytes, kind))	\
+	X(cudaMemcpyAsync, bytes, NULL, CUDA_COPY_ASYNC,			\
 	  (to, from, bytes, kind, stream))				\
-	X(cudaMemcpyAsync_ptsz, bytes, CUDA_COPY_ASYNC,			\
+	X(cudaMemcpyAsync_ptsz, bytes, NULL, CUDA_COPY_ASYNC,			\
 	  (to, from, bytes, kind, stream))				\
-	X(cudaMemset, bytes, (void *to, int value, size_t bytes),	\
+	X(cudaMemset, bytes, NULL, (void *to, int value, size_t bytes),	\
 	  (to, value, bytes))						\
-	X(cudaMemsetAsync, bytes, CUDA_FILL_ASYNC,			\
+	X(cudaMemsetAsync, bytes, NULL, CUDA_FILL_ASYNC,			\
 	  (to, value, bytes, stream))					\
-	X(cudaMemsetAsync_ptsz, bytes, CUDA_FILL_ASYNC,			\
+	X(cudaMemsetAsync_ptsz, bytes, NULL, CUDA_FILL_ASYNC,			\
 	  (to, value, bytes, stream))					\
-	X(cudaMalloc, bytes, (void **ptr, size_t bytes), (ptr, bytes))	\
-	X(cudaMallocHost, bytes, (void **ptr, size_t bytes),		\
+	X(cudaMalloc, bytes, NULL, (void **ptr, size_t bytes), (ptr, bytes))	\
+	X(cudaMallocHost, bytes, NULL, (void **ptr, size_t bytes),		\
 	  (ptr, bytes))							\
-	X(cudaHostAlloc, bytes,						\
+	X(cudaHostAlloc, bytes, NULL,						\
 	  (void **ptr, size_t bytes, unsigned int flags),		\
 	  (ptr, bytes, flags))						\
-	X(cudaMallocManaged, bytes,					\
+	X(cudaMallocManaged, bytes, NULL,					\
 	  (void **ptr, size_t bytes, unsigned int flags),		\
 	  (ptr, bytes, flags))						\
-	X(cudaMallocAsync, bytes,					\
+	X(cudaMallocAsync, bytes, NULL,					\
 	  (void **ptr, size_t bytes, void *stream),			\
 	  (ptr, bytes, stream))						\
-	X(cudaFree, 0, (void *ptr), (ptr))				\
-	X(cudaFreeHost, 0, (void *ptr), (ptr))				\
-	X(cudaFreeAsync, 0, (void *ptr, void *stream), (ptr, stream))	\
-	X(cudaDeviceSynchronize, 0, (void), ())				\
-	X(cudaStreamCreate, 0, (void **stream), (stream))		\
-	X(cudaStreamCreateWithFlags, 0,					\
+	X(cudaFree, 0, NULL, (void *ptr), (ptr))				\
+	X(cudaFreeHost, 0, NULL, (void *ptr), (ptr))				\
+	X(cudaFreeAsync, 0, NULL, (void *ptr, void *stream), (ptr, stream))	\
+	X(cudaDeviceSynchronize, 0, NULL, (void), ())				\
+	X(cudaStreamCreate, 0, NULL, (void **stream), (stream))		\
+	X(cudaStreamCreateWithFlags, 0, NULL,					\
 	  (void **stream, unsigned int flags), (stream, flags))		\
-	X(cudaStreamDestroy, 0, (void *stream), (stream))		\
-	X(cudaStreamSynchronize, 0, (void *stream), (stream))		\
-	X(cudaStreamSynchronize_ptsz, 0, (void *stream), (stream))	\
-	X(cudaStreamWaitEvent, 0,					\
+	X(cudaStreamDestroy, 0, NULL, (void *stream), (stream))		\
+	X(cudaStreamSynchronize, 0, NULL, (void *stream), (stream))		\
+	X(cudaStreamSynchronize_ptsz, 0, NULL, (void *stream), (stream))	\
+	X(cudaStreamWaitEvent, 0, NULL,					\
 	  (void *stream, void *event, unsigned int flags),		\
 	  (stream, event, flags))					\
-	X(cudaEventRecord, 0, (void *event, void *stream),		\
+	X(cudaEventRecord, 0, NULL, (void *event, void *stream),		\
 	  (event, stream))						\
-	X(cudaEventRecord_ptsz, 0, (void *event, void *stream),		\
+	X(cudaEventRecord_ptsz, 0, NULL, (void *event, void *stream),		\
 	  (event, stream))						\
-	X(cudaEventSynchronize, 0, (void *event), (event))
+	X(cudaEventSynchronize, 0, NULL, (void *event), (event))
 /* clang-format on */
 
 enum cuda_function {
-#define X(name, bytes, parameters, arguments) CUDA_AT_##name,
+#define X(name, bytes, entry, parameters, arguments) CUDA_AT_##name,
 	CUDA_WRAPPED_FUNCTIONS(X)
 #undef X
 		CUDA_FUNCTION_COUNT
 };
 
 struct cuda_functions {
-#define X(name, bytes, parameters, arguments) int(*name) parameters;
+#define X(name, bytes, entry, parameters, arguments) int(*name) parameters;
 	CUDA_WRAPPED_FUNCTIONS(X)
 #undef X
 };

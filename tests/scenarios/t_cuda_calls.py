@@ -41,6 +41,36 @@ int run(void)
 	return cudaLaunchKernel(VERSION) || cudaMalloc(&p, 1) ? -1 : (int)(long)p;
 }
 """
+# Nothing of the function is left where the calls return to.  A kernel is known by a
+# function of its file.
+JUMPS = """
+int cudaMalloc(void **, unsigned long);
+int cudaLaunchKernel(const void *);
+int entry(void) { return VERSION; }
+int launch(void) { return cudaLaunchKernel(entry); }
+int grab(void **p) { return cudaMalloc(p, 1); }
+"""
+OF_ENTRIES = """
+int cudaMalloc(void **p, unsigned long n) { *p = (void *)(VERSION + n); return 0; }
+int cudaLaunchKernel(int (*kernel)(void)) { return kernel() == VERSION ? 0 : 98; }
+"""
+JUMPED = """
+#include <dlfcn.h>
+#include <stdio.h>
+
+int main(int argc, char **argv)
+{
+	for (int i = 1; i < argc; i++) {
+		void *module = dlopen(argv[i], RTLD_NOW), *p = 0;
+		int (*launch)(void) = (int (*)(void))dlsym(module, "launch");
+		int (*grab)(void **) = (int (*)(void **))dlsym(module, "grab");
+
+		for (int j = 0; j < 3; j++)
+			printf("%d %d\\n", launch(), grab(&p));
+	}
+	return 0;
+}
+"""
 HOST = """
 #include <dlfcn.h>
 #include <stdio.h>
@@ -101,7 +131,7 @@ int main(int argc, char **argv)
 """
 
 
-def build_two_runtimes(source=HOST):
+def build_two_runtimes(source=HOST, module=MODULE, runtime=RUNTIME, level="-O1"):
     """A host, and two modules with a runtime each, as two wheels bring them."""
     place = harness.folder()
 
@@ -109,7 +139,7 @@ def build_two_runtimes(source=HOST):
         with open(os.path.join(place, name + ".c"), "w", encoding="ascii") as file:
             file.write(source)
         done = subprocess.run(
-            ["gcc", "-O1", "-w", "-fno-builtin", "-o", os.path.join(place, name),
+            ["gcc", level, "-w", "-fno-builtin", "-o", os.path.join(place, name),
              os.path.join(place, name + ".c"), *flags],
             capture_output=True, text=True)
         expect(done.returncode == 0, done.stderr)
@@ -122,9 +152,9 @@ def build_two_runtimes(source=HOST):
         with open(script, "w", encoding="ascii") as file:
             file.write(f"{soname} {{ global: *; }};\n")
         shared = ["-shared", "-fPIC", f"-DVERSION={version}"]
-        runtime = build(soname, RUNTIME, *shared, f"-Wl,-soname,{soname}",
+        library = build(soname, runtime, *shared, f"-Wl,-soname,{soname}",
                         f"-Wl,--version-script={script}")
-        modules.append(build(f"module{version}.so", MODULE, *shared, runtime,
+        modules.append(build(f"module{version}.so", module, *shared, library,
                              "-Wl,-rpath,$ORIGIN", "-Wl,-z,now"))
     return build("host", source, "-ldl", "-pthread"), modules
 
@@ -149,6 +179,13 @@ def test_each_module_has_the_runtime_that_it_was_linked_with():
         run = traced(host, scope, *order, env={"TRACEPROF_CUDA": cuda}, check=False)
         expect_equal((run.status, run.stdout), (0, wanted.stdout),
                      f"{scope} {cuda} {run.stderr}")
+
+
+def test_a_call_that_is_a_jump_launches_its_own_kernel():
+    host, modules = build_two_runtimes(JUMPED, JUMPS, OF_ENTRIES, "-O2")
+    for order, cuda in itertools.product((modules, modules[::-1]), ("auto", "off")):
+        run = traced(host, *order, env={"TRACEPROF_CUDA": cuda}, check=False)
+        expect_equal((run.status, run.stdout), (0, 6 * "0 0\n"), f"{cuda} {run.stderr}")
 
 
 def test_off_forwards_and_does_nothing_else():
