@@ -199,13 +199,18 @@ def test_a_program_that_closes_all_descriptors():
             time.sleep(0.01)
         if process.poll() is None:
             check_left_alone(target, process)
-        process.wait()
-        expect_equal(process.returncode, 0, process.stderr.read())
+        _, said = process.communicate()
+        expect_equal(process.returncode, 0, said)
     finally:
         if process.poll() is None:
             kill(process)
         process.communicate()
-    expect(not session_of(target), "a session is left")
+    # On full cores another process writes what is left, and says so.
+    for _ in range(600 if "after the program's end" in said else 0):
+        if not session_of(target):
+            break
+        time.sleep(0.1)
+    expect(not session_of(target), "a session is left:", said)
 
 
 def check_outlived(*words, is_free):
