@@ -109,9 +109,14 @@ function cards(report, time_) {
 		facts.push(["steps", count(time_.steps.count)],
 			["median step", time(time_.steps.p50 * 1e6)],
 			["95 % of the steps below", time(time_.steps.p95 * 1e6)]);
-	for (const device of report.devices || [])
-		facts.push([`GPU ${device.device} busy`,
-			percent(device.busy_ns / (report.wall_ns || 1))]);
+	// What was launched in the window; a GPU that is behind does it later.
+	for (const device of report.devices || []) {
+		const share = device.busy_ns / (report.wall_ns || 1);
+
+		facts.push(share > 1
+			? [`GPU ${device.device}, for what was launched`, time(device.busy_ns)]
+			: [`GPU ${device.device} busy`, percent(share)]);
+	}
 	for (const series of time_.series.filter(one => one.bytes))
 		facts.push([`peak of ${series.name}`, bytes(series.peak)]);
 	return html("dl", {class: "cards"}, facts.map(([name, value]) =>
