@@ -30,6 +30,8 @@
 
 #include "preload/torch/torch_abi.h"
 #include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
 enum phase {
 	PHASE_NONE,
@@ -54,7 +56,7 @@ static struct {
 	bool has_kept;
 	struct event kept; /* for the thread that tells */
 	_Atomic bool compiles;
-	uint64_t compile_ticks; /* since then; 0 it isn't drawn */
+	_Atomic uint64_t compile_ticks; /* since then; 0 it isn't drawn */
 } now;
 
 static bool begins_with(const char *name, const char *start)
@@ -235,30 +237,52 @@ void torch_phase_begins(struct thread *thread,
 	give();
 }
 
-/* What came before it belongs to a forward that goes on behind it. */
+/* Compiled since then, if that is drawn. */
+static void record_compilation(struct thread *thread, uint64_t since)
+{
+	const struct event event = {
+		.kind = EVENT_RANGE,
+		.flags = EVENT_OPERATOR,
+		.name = scope_intern("phase: compilation"),
+		.start_ticks = since,
+		.end_ticks = clock_ticks(),
+	};
+
+	if (!since)
+		return;
+	draw(thread, &event);
+	now.is_later = true;
+}
+
+/* The thread that tells, whether it is recorded just now or not. */
+static bool is_telling(void)
+{
+	const struct session *session = load_relaxed(&session_here);
+	const uint32_t tid = load_relaxed(&now.tid);
+
+	return session && (uint32_t)syscall(SYS_gettid) ==
+				  (tid ? tid : (uint32_t)session->head->pid);
+}
+
+/* What came before it belongs to a forward that goes on behind it.  Another
+ * thread may compile beside a training, which is none of its steps'; and the
+ * end may come on another. */
 void torch_phase_compiles(bool on)
 {
 	struct thread *thread = thread_self;
-	const uint64_t ticks = clock_ticks();
+	const bool is_its = is_telling();
+	/* No time is left from a window before. */
+	const uint64_t since = atomic_exchange_explicit(&now.compile_ticks, 0,
+							memory_order_relaxed);
 
-	store_relaxed(&now.compiles, on);
-	if (!thread_records(thread) || !tells(thread) || !take())
+	store_relaxed(&now.compiles, on && is_its);
+	if (!is_its || !thread_records(thread) || !take())
 		return;
 	if (on) {
 		record(thread, PHASE_BACKWARD);
-		now.compile_ticks = ticks;
-	} else if (now.compile_ticks) {
-		const struct event event = {
-			.kind = EVENT_RANGE,
-			.flags = EVENT_OPERATOR,
-			.name = scope_intern("phase: compilation"),
-			.start_ticks = now.compile_ticks,
-			.end_ticks = ticks,
-		};
-
-		draw(thread, &event);
-		now.is_later = true;
-		now.compile_ticks = 0;
+		store_relaxed(&now.compile_ticks, clock_ticks());
+	} else {
+		record_compilation(thread, since);
 	}
 	give();
 }
@@ -299,6 +323,9 @@ void torch_phase_finish(struct thread *thread)
 	if (!thread_records(thread) || !take())
 		return;
 	record(thread, PHASE_NONE);
+	record_compilation(thread,
+			   atomic_exchange_explicit(&now.compile_ticks, 0,
+						    memory_order_relaxed));
 	if (now.has_kept)
 		thread_record(thread, &now.kept);
 	now.has_kept = false;
@@ -309,7 +336,7 @@ void torch_phase_forget(void)
 {
 	now.phase = PHASE_NONE;
 	now.is_later = now.has_kept = false;
-	now.compile_ticks = 0;
+	store_relaxed(&now.compile_ticks, 0);
 	store_relaxed(&now.compiles, false);
 	store_relaxed(&now.tid, 0);
 	store_relaxed(&now.is_busy, 0);

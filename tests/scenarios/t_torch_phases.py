@@ -48,7 +48,7 @@ def test_a_compiled_function_is_forward():
 
 # Dynamo's handler tells of each compilation, whose tracer runs operators, backward, too.
 COMPILES = '''\
-import ctypes, os, sys, time, types
+import ctypes, os, sys, threading, time, types
 
 double = ctypes.CDLL(sys.argv[1], os.RTLD_GLOBAL)
 double.torch_double_begin.restype = ctypes.c_void_p
@@ -80,6 +80,13 @@ def compiles():
     [one() for one in handler.end_callbacks]
 
 
+def elsewhere():
+    """Another thread compiles meanwhile, which is none of this one's steps'."""
+    thread = threading.Thread(target=lambda: [one() for one in handler.start_callbacks])
+    thread.start()
+    thread.join()
+
+
 def step(number):
     run("aten::linear", number)
     if number != 3:
@@ -90,6 +97,8 @@ def step(number):
         compiles()
     run("AddmmBackward0", number, 1)
     run("Optimizer.step#SGD.step", scope=7)
+    if number == 2:
+        elsewhere()
 
 
 handler = types.SimpleNamespace(start_callbacks=[], end_callbacks=[])
@@ -101,6 +110,7 @@ while "LD_PRELOAD" in os.environ and time.time() < until and not (
     time.sleep(0.001)
 for number in 1, 2, 3:
     step(number)
+[one() for one in handler.end_callbacks]
 print("done")
 '''
 
