@@ -25,6 +25,7 @@ void gpu_taken_draw(struct writer_state *state, uint64_t end_ticks)
 	const uint32_t count = load_acquire(&known->taken_count);
 	const uint64_t end_ns = timeline_ns(&state->timeline, end_ticks);
 	struct gpu *gpu = state->gpu;
+	size_t begin;
 
 	if (!gpu || !state->file.is_open)
 		return;
@@ -45,8 +46,13 @@ void gpu_taken_draw(struct writer_state *state, uint64_t end_ticks)
 			continue;
 		gpu->taken_ns += span.end_ns - span.start_ns;
 		text = load_relaxed(&taken->is_loss) ? LOST : THEIRS;
+		begin = json_mark(&state->json);
 		gpu_draw_overhead(state, load_relaxed(&taken->tid), text,
 				  strlen(text), span);
+		if (state->json.failed)
+			json_back(&state->json, begin);
+		else if (window_file_is_due(state))
+			window_file_flush(state);
 	}
 	gpu->is_silent = !gpu->taken_ns && is_silent(state);
 }
