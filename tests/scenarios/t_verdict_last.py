@@ -117,8 +117,9 @@ def test_the_part_tells_of_its_own_steps():
         told = list(filter(None, [check_part(trace, percent)
                                   for percent in parts]))
         counts = [count for count, _ in told]
-        expect(counts and 8 <= min(counts) and max(counts) < STEPS
-               and counts == sorted(counts, reverse=True), counts)
+        # A smaller part may tell of more steps: a lane whose last events lie before it
+        # holds nothing up.
+        expect(counts and 8 <= min(counts) and max(counts) < STEPS, counts)
         expect(all("needless-sync" in text for _, text in told), told)
 
 
