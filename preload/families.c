@@ -24,12 +24,14 @@
 #include "preload/python/python_hook.h"
 #include "preload/sample/sampler.h"
 #include "preload/sample/pool_note.h"
+#include "preload/sample/task_counts.h"
 #include "collector/session/gate.h"
 #include "collector/steps/steps.h"
 #include "preload/stack/callers.h"
 #include "preload/stack/unwind.h"
 #include "preload/wait/file_io.h"
 #include "preload/wait/futex_waits.h"
+#include "preload/process/thread_watch.h"
 #include "preload/wait/waits.h"
 #include "preload/process/hook_hide.h"
 #include "preload/process/life.h"
@@ -90,9 +92,11 @@ COLD uint32_t families_watch(bool is_forked)
 		bits |= GATE_CUDA_WATCH;
 	if (options->shapes)
 		bits |= GATE_BLAS_WATCH;
-	if (options->malloc != MALLOC_OFF &&
-	    (!is_forked || options->children == CHILDREN_ALL))
+	if (!is_forked || options->children == CHILDREN_ALL)
+		bits |= GATE_THREAD_WATCH;
+	if (options->malloc != MALLOC_OFF && bits & GATE_THREAD_WATCH)
 		bits |= GATE_HEAP_WATCH;
+	thread_watch_start();
 	watches_heap = bits & GATE_HEAP_WATCH;
 	watch_start(options_is_set(options, OPTION_AT_malloc), is_forked);
 	return bits;
@@ -142,9 +146,11 @@ void families_hide(bool is_recorded)
 		{__start_wait_hooks, __stop_wait_hooks,
 		 !is_recorded || !(wants_waits() || options->sample ||
 				   options->io || options->python)},
+		{__start_thread_wait_hooks, __stop_thread_wait_hooks,
+		 !is_recorded},
 	};
 
-	hook_hide(ranges, 2);
+	hook_hide(ranges, sizeof(ranges) / sizeof(ranges[0]));
 }
 
 bool families_are_asking(const void *code)
@@ -300,6 +306,8 @@ void families_poll(void *unused)
 	cost_measure(session);
 	torch_poll(session);
 	jax_compile_poll(session);
+	if (!process.options.sample && thread_watch_wants_counts(session))
+		task_counts_round(session, gate_bits() & GATE_SCOPE);
 	pool_note_poll();
 	python_poll(session);
 }

@@ -44,6 +44,7 @@ enum gate_bit {
 	GATE_IO = 1 << 21,	    /* record: reads and writes of files */
 	GATE_ALLOCATOR = 1 << 22,   /* record: PyTorch's allocator */
 	GATE_OMP_CALLER = 1 << 23,  /* regions are told apart by who called */
+	GATE_THREAD_WATCH = 1 << 24, /* the work of threads begins it */
 };
 
 #define GATE_UNDECIDED 0u

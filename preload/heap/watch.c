@@ -11,6 +11,7 @@
 #include "preload/heap/heap.h"
 #include "preload/process/families.h"
 #include "preload/process/life.h"
+#include "preload/process/thread_watch.h"
 #include <string.h>
 #include <time.h>
 
@@ -77,7 +78,7 @@ static COLD const char *reason_by_work(void)
 	if (clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &used))
 		return NULL;
 	if (used.tv_sec >= WATCH_SECONDS)
-		return "two seconds of processor time, and allocations";
+		return WATCHED_FOR_HEAP;
 	return families_reason((uint64_t)used.tv_sec * 1000000000u +
 			       (uint64_t)used.tv_nsec);
 }

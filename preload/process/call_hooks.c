@@ -161,7 +161,8 @@ long call_syscall(long number, long a, long b, long c, long d, long e, long f)
 		life_end();
 	if (unlikely(alone_concerns(number)))
 		return alone_syscall(number, a, b, c);
-	if (number == SYS_futex && unlikely(gate_bits() & GATE_WAIT))
+	if (number == SYS_futex &&
+	    unlikely(gate_bits() & (GATE_WAIT | GATE_THREAD_WATCH)))
 		return families_futex(a, b, c, d, e, f);
 	return real.syscall(number, a, b, c, d, e, f);
 }

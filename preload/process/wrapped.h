@@ -246,6 +246,9 @@
 	X(libc, LATE, pthread_rwlock_tryrdlock, int, (pthread_rwlock_t *lock)) \
 	X(libc, LATE, pthread_rwlock_trywrlock, int, (pthread_rwlock_t *lock)) \
 	X(libc, LATE, mtx_trylock,    int,    (mtx_t *mutex))		\
+	X(libc, LATE, pthread_timedjoin_np, int, (pthread_t thread,	\
+						  void **result,	\
+						  const struct timespec *until)) \
 	X(libc, REST, mallinfo2,      struct mallinfo2, (void))		\
 	X(libc, REST, __libc_malloc,  void *, (size_t size))
 /* clang-format on */

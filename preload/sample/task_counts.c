@@ -2,9 +2,14 @@
 /* task_counts.c - reads /proc/self/task; see task_counts.h. */
 #include "preload/sample/task_counts.h"
 
+#include "collector/session/names.h"
 #include "collector/session/thread.h"
+#include "collector/system/folder.h"
+#include "collector/system/loader.h"
 #include "collector/system/log.h"
 #include "collector/system/proc.h"
+#include <fcntl.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
@@ -14,6 +19,7 @@
 /* A round lasts one part in so many of the time to the next. */
 #define SHARE	   100u
 #define TEXT_BYTES 4096
+#define NAMED_EACH 8u /* rounds */
 
 struct counts {
 	uint64_t ran_ns, queued_ns, turns;
@@ -26,12 +32,16 @@ struct task {
 	bool was_idle;
 	struct counts counts;
 	uint64_t ticks;
+	char name[THREAD_NAME_BYTES];
+	uint32_t word;	/* the name, of the session's; 0: nobody asked */
+	uint32_t round; /* of the last look */
 };
 
 static struct {
 	struct session *session;
 	struct thread *thread; /* whose ring takes the events */
 	uint32_t known;	       /* enum task_count */
+	uint32_t round;
 	bool was_open, is_first, is_probed;
 	uint64_t began_ns, ended_ns;
 	uint64_t ticks, ticks_before; /* of this round, and of the last */
@@ -39,6 +49,11 @@ static struct {
 	struct task process;
 	struct task tasks[TASK_COUNTS_MAX];
 } rounds;
+
+static struct {
+	uint32_t count;
+	uint32_t tids[TASK_COUNTS_MAX];
+} listed;
 
 static uint64_t number_at(const char **at)
 {
@@ -172,6 +187,7 @@ static void leave(struct task *task, const struct counts *now)
 	}
 	*slot = (struct event){
 		.kind = EVENT_TASK_COUNTS,
+		.name = task->word,
 		.extra = task->tid,
 		.outlined_offset = since(now->migrations, before->migrations),
 		.start_ticks = task->ticks,
@@ -205,7 +221,10 @@ void task_counts_look(uint32_t place, uint32_t tid)
 
 	if (is_new) {
 		/* It was born since the last round. */
-		*task = (struct task){.tid = tid, .ticks = rounds.ticks_before};
+		task->tid = tid;
+		task->was_idle = false;
+		task->counts = (struct counts){0};
+		task->ticks = rounds.ticks_before;
 		now = task->counts;
 	}
 	if (rounds.known & TASK_TIMES) {
@@ -284,6 +303,7 @@ bool task_counts_begin(struct session *session, bool is_open)
 	rounds.began_ns = now;
 	rounds.ticks_before = rounds.ticks;
 	rounds.ticks = clock_ticks();
+	rounds.round++;
 	look_at_process();
 	return true;
 }
@@ -296,6 +316,81 @@ void task_counts_end(void)
 			task_counts_look(i, rounds.tasks[i].tid);
 	}
 	rounds.ended_ns = clock_monotonic_ns();
+}
+
+/* Who has ended leaves its place to others. */
+static struct task *place_of(uint32_t tid)
+{
+	struct task *spare = NULL;
+
+	for (uint32_t i = 0; i < rounds.used; i++) {
+		struct task *task = &rounds.tasks[i];
+
+		if (task->tid == tid)
+			return task;
+		if (!spare && task->round + 1 < rounds.round)
+			spare = task;
+	}
+	if (!spare && rounds.used < TASK_COUNTS_MAX)
+		spare = &rounds.tasks[rounds.used];
+	return spare;
+}
+
+static bool list_name(const char *name, void *unused)
+{
+	(void)unused;
+	listed.tids[listed.count++] = (uint32_t)atoi(name);
+	return listed.count < TASK_COUNTS_MAX;
+}
+
+static void list_threads(void)
+{
+	const bool keeps_forks_out = loader_enter_soon();
+	const int fd =
+		open("/proc/self/task", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+
+	listed.count = 0;
+	folder_read(fd, list_name, NULL);
+	if (fd >= 0)
+		close(fd);
+	if (keeps_forks_out)
+		loader_leave();
+}
+
+/* It may name itself at any time. */
+static void name_task(struct task *task, uint32_t tid)
+{
+	char name[THREAD_NAME_BYTES] = "";
+
+	if (task->word && rounds.round % NAMED_EACH)
+		return;
+	proc_thread_name(tid, name, sizeof(name));
+	if (task->word && !strcmp(name, task->name))
+		return;
+	memcpy(task->name, name, sizeof(name));
+	task->word = names_intern_string(rounds.session, name);
+}
+
+void task_counts_round(struct session *session, bool is_open)
+{
+	const uint32_t self = (uint32_t)syscall(SYS_gettid);
+
+	if (!task_counts_begin(session, is_open))
+		return;
+	list_threads();
+	for (uint32_t i = 0; i < listed.count; i++) {
+		const uint32_t tid = listed.tids[i];
+		struct task *task = tid == self ? NULL : place_of(tid);
+
+		if (!task)
+			continue;
+		if (task->tid != tid)
+			*task = (struct task){0};
+		name_task(task, tid);
+		task_counts_look((uint32_t)(task - rounds.tasks), tid);
+		task->round = rounds.round;
+	}
+	task_counts_end();
 }
 
 void task_counts_forget(void)

@@ -21,6 +21,10 @@ bool task_counts_begin(struct session *session, bool is_open);
 void task_counts_look(uint32_t place, uint32_t tid);
 void task_counts_end(void);
 
+/* The whole round, of all threads that there are but the calling one, with
+ * their names as the kernel has them. */
+void task_counts_round(struct session *session, bool is_open);
+
 /* In a forked child. */
 void task_counts_forget(void);
 

@@ -17,6 +17,7 @@
 #include "preload/sample/sample_stack.h"
 #include "preload/sample/sampler.h"
 #include "preload/stack/unwind.h"
+#include "preload/process/thread_watch.h"
 #include <errno.h>
 
 #define PLACES	256u
@@ -134,6 +135,8 @@ EXPORT int pthread_create(pthread_t *thread, const pthread_attr_t *attributes,
 		real_look_late();
 	if (unlikely(!real.pthread_create))
 		return EAGAIN;
+	if (!is_background && !unwind_is_ours((uint64_t)(uintptr_t)caller))
+		thread_watch_created();
 	place = is_background ? take_place() : place_of(caller);
 	if (likely(!place))
 		return real.pthread_create(thread, attributes, run, arg);
@@ -153,6 +156,7 @@ EXPORT int thrd_create(thrd_t *thread, thrd_start_t run, void *arg)
 		real_look_late();
 	if (unlikely(!real.thrd_create))
 		return thrd_error;
+	thread_watch_created();
 	place = place_of(__builtin_return_address(0));
 	if (likely(!place))
 		return real.thrd_create(thread, run, arg);

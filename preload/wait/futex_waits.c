@@ -4,6 +4,7 @@
 
 #include "preload/process/hook.h"
 #include "preload/process/real.h"
+#include "preload/process/thread_watch.h"
 #include "preload/wait/waits.h"
 #include "preload/wait/wakers.h"
 #include <errno.h>
@@ -58,6 +59,8 @@ long futex_waits_call(long word, long operation, long value, long time,
 	const uint64_t start = is_wait ? clock_ticks() : 0;
 	long result;
 
+	if (thread_watch_is_on() && may_wait(operation))
+		thread_watch_look_by_futex();
 	if (is_wanted && may_wake(operation))
 		note(object);
 	result = real.syscall(SYS_futex, word, operation, value, time, other,

@@ -15,6 +15,7 @@
 #include "preload/process/real.h"
 #include "preload/stack/unwind.h"
 #include "preload/wait/file_io.h"
+#include "preload/process/thread_watch.h"
 #include "preload/wait/wakers.h"
 #include <errno.h>
 #include <stdlib.h>
@@ -285,6 +286,8 @@ static inline uint64_t begin(void)
 
 static inline uint64_t begin_woken(void)
 {
+	if (thread_watch_is_on())
+		thread_watch_look();
 	return waits_are_wanted() || unlikely(gate_bits() & GATE_PYTHON &&
 					      thread_self != THREAD_BUSY)
 		       ? clock_ticks()
@@ -492,7 +495,7 @@ WAIT_HOOK unsigned int sleep(unsigned int seconds)
 #define FAIL_C11     thrd_error
 #define FAIL_ERRNO   failed(EAGAIN)
 #define X(fails, name, parameters, arguments, object)                          \
-	WAIT_HOOK int name parameters                                          \
+	THREAD_WAIT_HOOK int name parameters                                   \
 	{                                                                      \
 		const uint64_t start = begin_woken();                          \
 		const uint64_t before = start ? wakers_look(object) : 0;       \
@@ -552,12 +555,14 @@ static COLD void join_ends(enum wait_call call, const void *handle,
 		record(call, join->start, &join->other);
 }
 
-WAIT_HOOK int pthread_join(pthread_t thread, void **value)
+THREAD_WAIT_HOOK int pthread_join(pthread_t thread, void **value)
 {
 	struct join join = join_begins((const void *)thread);
 	int rc;
 
 	LOOK_UP(pthread_join, EAGAIN);
+	if (thread_watch_is_on())
+		return thread_watch_join(thread, value);
 	if (likely(!join.start))
 		return real.pthread_join(thread, value);
 	rc = real.pthread_join(thread, value);

@@ -15,6 +15,12 @@
 #define WAIT_HOOK EXPORT __attribute__((section("wait_hooks")))
 extern const char __start_wait_hooks[] __attribute__((visibility("hidden")));
 extern const char __stop_wait_hooks[] __attribute__((visibility("hidden")));
+/* Likewise those that are also wanted while a program's threads are watched. */
+#define THREAD_WAIT_HOOK EXPORT __attribute__((section("thread_wait_hooks")))
+extern const char __start_thread_wait_hooks[]
+	__attribute__((visibility("hidden")));
+extern const char __stop_thread_wait_hooks[]
+	__attribute__((visibility("hidden")));
 
 /* A recording begins in which waits of `least_ns` and longer are drawn. */
 void waits_start(struct session *session, uint64_t least_ns);

@@ -3,6 +3,7 @@
 sequence numbers, windows, and libraries that are not what they seem."""
 
 import glob
+import json
 import os
 import subprocess
 import sys
@@ -283,6 +284,10 @@ def test_compilations_and_graph_breaks():
     marks = [event["name"] for event in trace.events
              if event["ph"] == "i" and event["name"].startswith("graph break")]
     expect_equal(marks, ["graph break: a print"], "once")
+    said = harness.command("report", trace.path).stdout
+    expect("Graph break in 1 compilation: a print\n" in said, said)
+    told = json.loads(harness.command("report", "--json", trace.path).stdout)[0]
+    expect_equal(told["graph_breaks"], [{"reason": "a print", "compilations": 1}], "the same")
 
 
 FULL = """\

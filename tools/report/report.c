@@ -301,6 +301,8 @@ static void on_event(void *arg, const struct trace_event *event)
 	else if (trace_value_is(ph, "i") &&
 		 trace_value_is(&event->field[FIELD_NAME], "[memory] pinned"))
 		on_memory(report, event, &report->pinned);
+	else if (report_breaks_event(&report->breaks, event))
+		;
 	else if (trace_event_is_slice(event))
 		on_slice(report, event);
 }
@@ -510,6 +512,7 @@ void report_free(struct report *report)
 	free(report->row.category);
 	region_totals_free(&report->regions);
 	report_blas_free(&report->blas);
+	report_breaks_free(&report->breaks);
 	free(report->region_list);
 	for (size_t at = 0; at < REPORT_DEVICES_MAX; at++)
 		busy_time_free(&report->devices[at].busy);

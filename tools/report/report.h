@@ -13,6 +13,7 @@
 #include "tools/report/busy_time.h"
 #include "tools/model/region_totals.h"
 #include "tools/report/report_blas.h"
+#include "tools/report/report_breaks.h"
 #include "tools/report/report_buckets.h"
 #include "tools/report/scope_tree.h"
 #include "tools/report/tally.h"
@@ -133,6 +134,7 @@ struct report {
 	struct verdict judged; /* after report_read() */
 	struct report_steps steps;
 	struct report_blas blas;
+	struct report_breaks breaks;
 	struct report_buckets buckets;
 	struct report_memory heap_events;
 	struct report_memory pinned; /* host memory, for GPUs */
@@ -211,6 +213,9 @@ void report_remark(struct report *report);
 void report_print_text(const struct report *report, FILE *out);
 /* report_losses.c */
 void report_print_losses(const struct report *report, FILE *out);
+/* report_threads.c */
+bool report_has_threads(const struct report *report);
+void report_print_threads(const struct report *report, FILE *out);
 /* What the calls of Python in it are of. */
 void report_print_python_end(const struct report *report, FILE *out);
 void report_print_json(const struct report *report, FILE *out);

@@ -381,6 +381,46 @@ static void put_sums(const struct report *report, yajl_gen gen)
 	yajl_gen_map_close(gen);
 }
 
+static void put_breaks(const struct report *report, yajl_gen gen)
+{
+	const struct report_breaks *breaks = &report->breaks;
+
+	if (!breaks->reasons.count)
+		return;
+	json_print_list(gen, "graph_breaks");
+	for (size_t at = 0; at < breaks->reasons.count; at++) {
+		yajl_gen_map_open(gen);
+		json_print_text(gen, "reason",
+				key_table_key(&breaks->reasons, at, NULL));
+		json_print_integer(gen, "compilations",
+				   report_breaks_count(breaks, at));
+		yajl_gen_map_close(gen);
+	}
+	yajl_gen_array_close(gen);
+}
+
+/* With samples `report --hot` has them. */
+static void put_threads(const struct report *report, yajl_gen gen)
+{
+	const struct trace_tasks *tasks = &report->metadata.tasks;
+
+	if (!report_has_threads(report))
+		return;
+	json_print_list(gen, "threads");
+	for (unsigned int at = 0; at < tasks->threads; at++) {
+		const struct trace_task *task = &tasks->thread[at];
+
+		yajl_gen_map_open(gen);
+		json_print_text(gen, "name", task->name);
+		json_print_integer(gen, "tid", task->tid);
+		json_print_integer(gen, "ran_ns", task->ran_ns);
+		json_print_integer(gen, "ready_ns", task->ready_ns);
+		json_print_integer(gen, "wall_ns", task->wall_ns);
+		yajl_gen_map_close(gen);
+	}
+	yajl_gen_array_close(gen);
+}
+
 static void put_report(const struct report *report, yajl_gen gen)
 {
 	struct json_print print = {report, &report->tally, gen};
@@ -421,7 +461,9 @@ static void put_report(const struct report *report, yajl_gen gen)
 		put_tree(report, gen);
 	put_devices(report, gen);
 	put_streams(report, gen);
+	put_breaks(report, gen);
 	put_blas(report, gen);
+	put_threads(report, gen);
 	put_sums(report, gen);
 	put_lines(gen, "notes", report->notes, report->note_count);
 	put_lines(gen, "remarks", report->remarks, report->remark_count);

@@ -670,8 +670,10 @@ void report_print_text(const struct report *report, FILE *out)
 		print.tally = &report->side;
 		tally_categories(&report->side, print_category, &print);
 	}
+	report_breaks_print(&report->breaks, report->choice.top, out);
 	report_blas_print(&report->blas, report->choice.top, out);
 	print_gpus(report, out);
+	report_print_threads(report, out);
 	print_heap(report, out);
 	print_pinned(&report->pinned, out);
 	report_print_losses(report, out);

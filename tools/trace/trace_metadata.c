@@ -4,6 +4,7 @@
  */
 #include "tools/trace/trace_metadata.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #include "tools/util/numbers.h"
@@ -180,8 +181,17 @@ static void take_task(struct trace_tasks *tasks,
 	const char *field = strrchr(entry->path, '.') + 1;
 	int64_t ns = 0;
 
+	if (!strcmp(field, "name"))
+		snprintf(tasks->now.name, sizeof(tasks->now.name), "%.*s",
+			 (int)entry->value.len, entry->value.text);
 	if (entry->value.type != TRACE_NUMBER)
 		return;
+	if (!strcmp(field, "tid")) {
+		tasks->is_thread = false;
+		decimal_to_integer(entry->value.text, entry->value.len,
+				   &tasks->now.tid);
+		return;
+	}
 	if (!strcmp(field, "minor_faults")) {
 		if (!tasks->is_thread)
 			decimal_to_integer(entry->value.text, entry->value.len,
@@ -191,20 +201,22 @@ static void take_task(struct trace_tasks *tasks,
 	if (decimal_to_ns(entry->value.text, entry->value.len, &ns) < 0 ||
 	    ns < 0)
 		return;
-	if (!strcmp(field, "tid")) {
-		tasks->is_thread = false;
-	} else if (!strcmp(field, "ran_us")) {
-		tasks->ran_ns = ns;
+	if (!strcmp(field, "ran_us")) {
+		tasks->now.ran_ns = ns;
 	} else if (!strcmp(field, "ready_us")) {
 		tasks->is_thread = true;
-		if (tasks->threads < TRACE_TASKS_MAX) {
-			tasks->thread[tasks->threads].ran_ns = tasks->ran_ns;
-			tasks->thread[tasks->threads++].ready_ns = ns;
-		}
+		tasks->now.ready_ns = ns;
 		saturate_into(&tasks->ready_ns, ns);
 		if (ns > tasks->ready_most_ns)
 			tasks->ready_most_ns = ns;
 	} else if (!strcmp(field, "wall_us")) {
+		tasks->now.wall_ns = ns;
+		tasks->there += tasks->is_thread;
+		if (!tasks->is_thread)
+			saturate_into(&tasks->process_ran_ns,
+				      tasks->now.ran_ns);
+		else if (tasks->threads < TRACE_TASKS_MAX)
+			tasks->thread[tasks->threads++] = tasks->now;
 		saturate_into(tasks->is_thread ? &tasks->there_ns
 					       : &tasks->process_ns,
 			      ns);

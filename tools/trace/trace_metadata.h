@@ -21,17 +21,23 @@ struct trace_sums {
 
 #define TRACE_TASKS_MAX 64u
 
-/* What the kernel told of the threads, where samples were taken: how long they
- * could run but found no processor free, in sum and the one that had it worst;
- * how long they were there; how long the process was. */
+/* `name`: as the kernel has it, or the program named it. */
+struct trace_task {
+	int64_t tid, ran_ns, ready_ns, wall_ns;
+	char name[32];
+};
+
+/* What the kernel told of the threads, where samples were taken or they are why
+ * it was recorded: how long they could run but found no processor free, in sum
+ * and the one that had it worst; how long they were there; how long the process
+ * was. */
 struct trace_tasks {
 	int64_t ready_ns, ready_most_ns, there_ns, process_ns;
+	int64_t process_ran_ns;
 	int64_t faults; /* pages that the process had to be given */
-	struct {
-		int64_t ran_ns, ready_ns;
-	} thread[TRACE_TASKS_MAX]; /* of so many each by itself */
-	unsigned int threads;
-	int64_t ran_ns; /* what is read now */
+	struct trace_task thread[TRACE_TASKS_MAX]; /* of so many each alone */
+	unsigned int threads, there;		   /* all */
+	struct trace_task now;			   /* what is read */
 	bool is_thread;
 };
 

@@ -14,6 +14,7 @@
 #include "tools/util/text_wrap.h"
 #include "tools/verdict/python_lines.h"
 #include "tools/verdict/rules.h"
+#include "tools/verdict/pool_text.h"
 #include "tools/verdict/split_text.h"
 
 #define BEHIND_MIN	0.2
@@ -595,6 +596,7 @@ static unsigned int add_parts(struct text_buffer *text,
 				 "TRACEPROF_STEP or traceprof_step() marks "
 				 "steps: turns of a main loop");
 	used += split_text_add(text, verdict, columns);
+	used += pool_text_add(text, verdict, columns);
 	used += add_behind(text, verdict, columns);
 	/* The program's own lines first: they are what can be changed. */
 	if (left_out < 3)

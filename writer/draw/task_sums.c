@@ -2,11 +2,13 @@
 /* task_sums.c - counter tracks of threads, and sums; see task_sums.h. */
 #include "writer/draw/task_sums.h"
 
+#include "collector/session/names.h"
 #include "writer/events/task_json.h"
 #include <string.h>
 
 struct task_sums {
-	uint32_t tid; /* 0: the process */
+	uint32_t tid;  /* 0: the process */
+	uint32_t word; /* what the kernel calls it; 0: its record has that */
 	uint64_t rounds;
 	uint64_t wall_ns; /* of them */
 	uint64_t ran_ns, queued_ns;
@@ -39,6 +41,7 @@ static void add(struct task_sums *sums, const struct event *event,
 		struct event_span span)
 {
 	sums->rounds++;
+	sums->word = event->name;
 	sums->wall_ns += span.end_ns - span.start_ns;
 	sums->ran_ns += event->task.ran_ns;
 	sums->queued_ns += event->task.queued_ns;
@@ -94,7 +97,9 @@ void task_sums_reset(struct writer_state *state)
 static void put(const struct writer_state *state, struct json *json,
 		const struct task_sums *sums, uint32_t known)
 {
-	const char *name = "";
+	size_t len;
+	const char *name =
+		sums->word ? names_text(state->session, sums->word, &len) : "";
 
 	for (struct ring_reader *t = state->readers; t; t = t->older) {
 		if (t->thread->tid == sums->tid && t->thread->name[0])
@@ -129,7 +134,7 @@ void task_sums_json(const struct writer_state *state, struct json *json)
 	bool any = false;
 	size_t at = 0;
 
-	if (!sampling->period_ns || !state->totals_are_whole)
+	if (!(sampling->period_ns || known) || !state->totals_are_whole)
 		return;
 	json_raw(json, ",\n\"tasks\":[");
 	while ((sums = hash_index_each(&state->tasks, &at))) {

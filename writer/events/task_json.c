@@ -2,21 +2,28 @@
 /* task_json.c - what the kernel counts of a thread; see task_json.h. */
 #include "writer/events/task_json.h"
 
+#include "collector/session/names.h"
 #include "collector/system/log.h"
 #include "writer/text/schema.h"
 
 /* "core time 12" is a thread's own track, since viewers join counters of one
- * name; a value holds from the beginning of its time on. */
+ * name; a value holds from the beginning of its time on.  Behind the number
+ * stands what the kernel calls it, where it may have no lane that does. */
 static void task_head(struct writer_state *state, const char *what,
 		      const struct event *event, struct event_span span)
 {
 	const uint64_t tid = event->extra ? event->extra : state->pid;
 	struct json *json = &state->json;
-	char name[64];
-	const size_t len =
-		event->extra ? log_format(name, sizeof(name), "%s %u", what,
+	char name[96];
+	size_t len = event->extra
+			     ? log_format(name, sizeof(name), "%s %u", what,
 					  event->extra)
 			     : log_format(name, sizeof(name), "%s, all", what);
+
+	if (event->name)
+		len += log_format(
+			name + len, sizeof(name) - len, " %s",
+			names_text(state->session, event->name, &(size_t){0}));
 
 	json_line(json, tid, EVENT_TASK_COUNTS);
 	json_raw(

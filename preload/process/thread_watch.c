@@ -1,0 +1,102 @@
+/* SPDX-License-Identifier: MIT */
+/* thread_watch.c - see thread_watch.h. */
+#include "preload/process/thread_watch.h"
+
+#include "collector/session/thread_self.h"
+#include "collector/system/clock.h"
+#include "preload/process/life.h"
+#include "preload/process/real.h"
+#include <errno.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+#define WATCH_SECONDS 2
+#define LOOK_NS	      UINT64_C(10000000)
+#define JOIN_NS	      100000000
+#define SECOND_NS     1000000000
+
+static struct {
+	_Atomic bool has_threads;
+	_Atomic uint64_t next_ns; /* to look at */
+} watch;
+
+void thread_watch_start(void)
+{
+	store_relaxed(&watch.has_threads, false);
+}
+
+void thread_watch_created(void)
+{
+	if (!load_relaxed(&watch.has_threads))
+		store_relaxed(&watch.has_threads, true);
+	else
+		thread_watch_look();
+}
+
+static bool has_worked(void)
+{
+	struct timespec used;
+
+	return !clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &used) &&
+	       used.tv_sec >= WATCH_SECONDS;
+}
+
+/* Another thread may hold what a start needs: a lock of its allocator. */
+static bool is_first_thread(void)
+{
+	return getpid() == (pid_t)syscall(SYS_gettid);
+}
+
+COLD void thread_watch_look(void)
+{
+	const int saved = errno;
+	uint64_t now;
+
+	if (!load_relaxed(&watch.has_threads) || thread_self)
+		return;
+	now = clock_monotonic_ns();
+	if (now >= load_relaxed(&watch.next_ns) && is_first_thread()) {
+		store_relaxed(&watch.next_ns, now + LOOK_NS);
+		if (has_worked() && life_is_watching())
+			life_begin(WATCHED_FOR_THREADS);
+	}
+	errno = saved;
+}
+
+COLD void thread_watch_look_by_futex(void)
+{
+	if (real_sizer() == REAL_SIZE_HEADER)
+		thread_watch_look();
+}
+
+COLD int thread_watch_join(pthread_t thread, void **value)
+{
+	const int saved = errno;
+	struct timespec until;
+	int rc = ETIMEDOUT;
+
+	while (rc == ETIMEDOUT && thread_watch_is_on() &&
+	       real.pthread_timedjoin_np &&
+	       !clock_gettime(CLOCK_REALTIME, &until)) {
+		until.tv_nsec += JOIN_NS;
+		until.tv_sec += until.tv_nsec / SECOND_NS;
+		until.tv_nsec %= SECOND_NS;
+		errno = saved;
+		rc = real.pthread_timedjoin_np(thread, value, &until);
+		/* Who needs no waiting for may be the last that there is. */
+		if (rc == ETIMEDOUT)
+			thread_watch_look();
+	}
+	return rc == ETIMEDOUT ? real.pthread_join(thread, value) : rc;
+}
+
+bool thread_watch_wants_counts(const struct session *session)
+{
+	const char *reason = session->head->reason;
+
+	return load_relaxed(&watch.has_threads) &&
+	       (!strcmp(reason, WATCHED_FOR_THREADS) ||
+		!strcmp(reason, WATCHED_FOR_HEAP));
+}

@@ -1,0 +1,168 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * thread_pools.cpp - work in threads of std::thread, and nothing else that is
+ * recorded; until the process has used three seconds of processor time.
+ *
+ *	thread_pools pool | join | each | future | idle
+ *
+ * pool: two threads, of which the second works half as long a turn; the first
+ * thread waits on a condition.  join: it waits for two threads to end.  each:
+ * two threads a turn.  future: two threads keep promises.  idle: the first thread alone works
+ * while two wait.
+ */
+#include <atomic>
+#include <condition_variable>
+#include <cstdio>
+#include <cstring>
+#include <ctime>
+#include <future>
+#include <mutex>
+#include <pthread.h>
+#include <thread>
+
+static double used(clockid_t clock)
+{
+	timespec now;
+
+	clock_gettime(clock, &now);
+	return now.tv_sec + now.tv_nsec / 1e9;
+}
+
+static void work(double seconds)
+{
+	const double until = used(CLOCK_THREAD_CPUTIME_ID) + seconds;
+
+	while (used(CLOCK_THREAD_CPUTIME_ID) < until)
+		;
+}
+
+static bool goes_on()
+{
+	return used(CLOCK_PROCESS_CPUTIME_ID) < 3;
+}
+
+static void work_on()
+{
+	while (goes_on())
+		work(0.01);
+}
+
+static std::mutex lock;
+static std::condition_variable begun, done;
+static int turn, left;
+static std::atomic<bool> is_over;
+
+static void take_turns(double seconds)
+{
+	pthread_setname_np(pthread_self(), "crunch");
+	for (int seen = 0;; seen++) {
+		std::unique_lock<std::mutex> held(lock);
+
+		begun.wait(held, [&] { return is_over || turn > seen; });
+		if (is_over)
+			return;
+		held.unlock();
+		work(seconds);
+		held.lock();
+		if (!--left)
+			done.notify_one();
+	}
+}
+
+static void run_pool()
+{
+	std::thread first(take_turns, 0.04), second(take_turns, 0.02);
+
+	while (goes_on()) {
+		std::unique_lock<std::mutex> held(lock);
+
+		turn++;
+		left = 2;
+		begun.notify_all();
+		done.wait(held, [] { return !left; });
+	}
+	lock.lock();
+	is_over = true;
+	begun.notify_all();
+	lock.unlock();
+	first.join();
+	second.join();
+}
+
+static void run_join()
+{
+	std::thread first(work_on), second(work_on);
+
+	first.join();
+	second.join();
+}
+
+static void run_each()
+{
+	while (goes_on()) {
+		std::thread first(work, 0.02), second(work, 0.02);
+
+		first.join();
+		second.join();
+	}
+}
+
+static std::atomic<std::promise<void> *> asked;
+
+static void answer()
+{
+	while (!is_over) {
+		std::promise<void> *promise = asked.exchange(nullptr);
+
+		work(0.02);
+		if (promise)
+			promise->set_value();
+	}
+}
+
+static void run_future()
+{
+	std::thread first(answer), second(answer);
+
+	while (goes_on()) {
+		std::promise<void> promise;
+		auto answered = promise.get_future();
+
+		asked = &promise;
+		answered.get();
+	}
+	is_over = true;
+	first.join();
+	second.join();
+}
+
+static void run_idle()
+{
+	std::thread first(take_turns, 0), second(take_turns, 0);
+
+	work_on();
+	lock.lock();
+	is_over = true;
+	begun.notify_all();
+	lock.unlock();
+	first.join();
+	second.join();
+}
+
+int main(int count, char **words)
+{
+	const char *how = count > 1 ? words[1] : "pool";
+
+	if (!strcmp(how, "join"))
+		run_join();
+	else if (!strcmp(how, "each"))
+		run_each();
+	else if (!strcmp(how, "future"))
+		run_future();
+	else if (!strcmp(how, "idle"))
+		run_idle();
+	else
+		run_pool();
+	puts("done");
+	return 0;
+}

@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: MIT */
+/* report_breaks.c - see report_breaks.h. */
+#include "tools/report/report_breaks.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+#include "tools/util/text_wrap.h"
+
+static const char begins[] = "graph break: ";
+
+bool report_breaks_event(struct report_breaks *breaks,
+			 const struct trace_event *event)
+{
+	const struct trace_value *name = &event->field[FIELD_NAME];
+	const size_t len = sizeof(begins) - 1;
+	int64_t *count;
+
+	if (!trace_value_is(&event->field[FIELD_PH], "i") ||
+	    name->type != TRACE_STRING || name->len <= len ||
+	    memcmp(name->text, begins, len) != 0)
+		return false;
+	breaks->reasons.row_bytes = sizeof(*count);
+	count = key_table_row(&breaks->reasons,
+			      key_table_number(&breaks->reasons,
+					       name->text + len,
+					       name->len - len));
+	++*count;
+	return true;
+}
+
+void report_breaks_free(struct report_breaks *breaks)
+{
+	key_table_free(&breaks->reasons);
+}
+
+int64_t report_breaks_count(const struct report_breaks *breaks, size_t at)
+{
+	return *(const int64_t *)key_table_row(&breaks->reasons, at);
+}
+
+void report_breaks_print(const struct report_breaks *breaks, size_t top,
+			 FILE *out)
+{
+	const size_t count = breaks->reasons.count;
+
+	if (count)
+		fputc('\n', out);
+	for (size_t at = 0; at < count && (!top || at < top); at++) {
+		const int64_t times = report_breaks_count(breaks, at);
+
+		text_wrap_print(out, 2,
+				"Graph break in %" PRId64 " compilation%s: "
+				"%s\n",
+				times, times == 1 ? "" : "s",
+				key_table_key(&breaks->reasons, at, NULL));
+	}
+	if (top && count > top)
+		text_wrap_print(out, 2, "and %zu more reasons\n", count - top);
+}
