@@ -14,17 +14,20 @@
 
 #define WATCH_SECONDS 2
 #define LOOK_NS	      UINT64_C(10000000)
+#define AGAIN_NS      UINT64_C(100000000)
 #define JOIN_NS	      100000000
 #define SECOND_NS     1000000000
 
 static struct {
 	_Atomic bool has_threads;
 	_Atomic uint64_t next_ns; /* to look at */
+	bool has_worked;	  /* the first thread's */
 } watch;
 
 void thread_watch_start(void)
 {
 	store_relaxed(&watch.has_threads, false);
+	watch.has_worked = false;
 }
 
 void thread_watch_created(void)
@@ -49,6 +52,8 @@ static bool is_first_thread(void)
 	return getpid() == (pid_t)syscall(SYS_gettid);
 }
 
+/* Of a program that doesn't wait until it ends, that would be a recording of
+ * its end: it begins with a later wait. */
 COLD void thread_watch_look(void)
 {
 	const int saved = errno;
@@ -58,9 +63,11 @@ COLD void thread_watch_look(void)
 		return;
 	now = clock_monotonic_ns();
 	if (now >= load_relaxed(&watch.next_ns) && is_first_thread()) {
-		store_relaxed(&watch.next_ns, now + LOOK_NS);
-		if (has_worked() && life_is_watching())
+		if (watch.has_worked && life_is_watching())
 			life_begin(WATCHED_FOR_THREADS);
+		watch.has_worked = has_worked();
+		store_relaxed(&watch.next_ns,
+			      now + (watch.has_worked ? AGAIN_NS : LOOK_NS));
 	}
 	errno = saved;
 }

@@ -7,8 +7,8 @@
  *
  * pool: two threads, of which the second works half as long a turn; the first
  * thread waits on a condition.  join: it waits for two threads to end.  each:
- * two threads a turn.  future: two threads keep promises.  idle: the first thread alone works
- * while two wait.
+ * two threads a turn.  future: two threads keep promises.  idle: the first
+ * thread alone works while two wait.
  */
 #include <atomic>
 #include <condition_variable>
