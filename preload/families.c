@@ -137,20 +137,25 @@ const char *families_reason(uint64_t used_ns)
 		       : NULL;
 }
 
+#define HOOK_RANGES (3 + CUDA_RANGES)
+
 void families_hide(bool is_recorded)
 {
 	const struct options *options = &process.options;
-	const struct hook_range ranges[] = {
+	struct hook_range ranges[HOOK_RANGES] = {
 		{blas_hooks_low, blas_hooks_high,
-		 !is_recorded || !options->shapes},
+		 !is_recorded || !options->shapes, false},
 		{__start_wait_hooks, __stop_wait_hooks,
 		 !is_recorded || !(wants_waits() || options->sample ||
-				   options->io || options->python)},
+				   options->io || options->python),
+		 false},
 		{__start_thread_wait_hooks, __stop_thread_wait_hooks,
-		 !is_recorded},
+		 !is_recorded, false},
 	};
 
-	hook_hide(ranges, sizeof(ranges) / sizeof(ranges[0]));
+	cuda_calls_ranges(options->cuda == CUDA_OFF,
+			  ranges + HOOK_RANGES - CUDA_RANGES);
+	hook_hide(ranges, HOOK_RANGES);
 }
 
 bool families_are_asking(const void *code)

@@ -134,3 +134,9 @@ void REPORT(void *block, int64_t bytes, uint64_t allocated, uint64_t reserved,
 		record(block, bytes, allocated, reserved, device);
 	function(block, bytes, allocated, reserved, device);
 }
+
+void caching_allocator_range(struct hook_range *range)
+{
+	range->low = (const char *)(uintptr_t)REPORT;
+	range->high = range->low + 1;
+}

@@ -5,9 +5,12 @@
 #ifndef PRELOAD_CACHING_ALLOCATOR_H
 #define PRELOAD_CACHING_ALLOCATOR_H
 
-#include <stdbool.h>
+#include "preload/process/hook_hide.h"
 
 /* There is one in the process. */
 bool caching_allocator_is_loaded(void);
+
+/* Its hook; see cuda_calls_ranges(). */
+void caching_allocator_range(struct hook_range *range);
 
 #endif

@@ -17,6 +17,7 @@
 #include "collector/session/thread.h"
 #include "collector/steps/steps.h"
 #include "collector/system/loader.h"
+#include "preload/cuda/caching_allocator.h"
 #include "preload/cuda/cuda_wrapped.h"
 #include "preload/cuda/cupti_source.h"
 #include "preload/process/hook.h"
@@ -417,6 +418,53 @@ CUDA_WRAPPED_FUNCTIONS(X)
 /* clang-format on */
 
 /* -------------------------------------------------------------------------- */
+
+static int count_runtime(struct dl_phdr_info *info, size_t bytes, void *count)
+{
+	static const char name[] = "libcudart.so";
+	const char *slash = strrchr(info->dlpi_name, '/');
+
+	(void)bytes;
+	*(unsigned int *)count += !strncmp(slash ? slash + 1 : info->dlpi_name,
+					   name, sizeof(name) - 1);
+	return 0;
+}
+
+/* Names that the loader need not look up. */
+#define X(name, ...)                                                           \
+	extern __typeof__(name) own_##name                                     \
+		__attribute__((alias(#name), visibility("hidden")));
+CUDA_WRAPPED_FUNCTIONS(X)
+#undef X
+
+/* Else what comes behind us isn't what each file would have been bound to. */
+static bool is_one_runtime(void)
+{
+	unsigned int count = 0;
+
+	dl_iterate_phdr(count_runtime, &count);
+	return count < 2;
+}
+
+void cuda_calls_ranges(bool is_off, struct hook_range ranges[CUDA_RANGES])
+{
+	const bool keeps_bound = is_off && !is_one_runtime();
+	uintptr_t low = UINTPTR_MAX, high = 0;
+
+#define X(name, ...)                                                           \
+	low = min_u64(low, (uintptr_t)own_##name);                             \
+	high = max_u64(high, (uintptr_t)own_##name);
+	CUDA_WRAPPED_FUNCTIONS(X)
+#undef X
+	ranges[0].low = (const char *)low;
+	ranges[0].high = (const char *)high + 1;
+	cupti_hooks_range(&ranges[1]);
+	caching_allocator_range(&ranges[2]);
+	for (uint32_t i = 0; i < CUDA_RANGES; i++) {
+		ranges[i].is_hidden = is_off;
+		ranges[i].keeps_bound = keeps_bound;
+	}
+}
 
 void cuda_calls_record(struct session *session)
 {

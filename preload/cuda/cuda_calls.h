@@ -10,6 +10,12 @@
 #define PRELOAD_CUDA_CALLS_H
 
 #include "collector/session/session.h"
+#include "preload/process/hook_hide.h"
+
+/* Where this folder's hooks lie: of what the library exports nothing else lies
+ * there.  In our constructor.  `is_off`: the loader isn't to find them. */
+#define CUDA_RANGES 3u
+void cuda_calls_ranges(bool is_off, struct hook_range ranges[CUDA_RANGES]);
 
 /* CUPTI can't be had: from now on they record. */
 void cuda_calls_record(struct session *session);

@@ -18,6 +18,7 @@
 
 #include "collector/system/loader.h"
 #include "collector/system/page_size.h"
+#include "preload/cuda/cupti_source.h"
 #include "preload/process/object_tables.h"
 #include "preload/process/quiet.h"
 #include <dlfcn.h>
@@ -291,6 +292,26 @@ EXPORT CUptiResult cuptiFinalize(void)
 	cupti_neighbour_finalised();
 	cupti_neighbour_is_done();
 	return result;
+}
+
+/* Names that the loader need not look up. */
+#define X(name)                                                                \
+	extern __typeof__(name) own_##name                                     \
+		__attribute__((alias(#name), visibility("hidden")));
+CUPTI_HOOKED(X)
+#undef X
+
+void cupti_hooks_range(struct hook_range *range)
+{
+	uintptr_t low = UINTPTR_MAX, high = 0;
+
+#define X(name)                                                                \
+	low = min_u64(low, (uintptr_t)own_##name);                             \
+	high = max_u64(high, (uintptr_t)own_##name);
+	CUPTI_HOOKED(X)
+#undef X
+	range->low = (const char *)low;
+	range->high = (const char *)high + 1;
 }
 
 #endif

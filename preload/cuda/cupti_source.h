@@ -21,6 +21,7 @@
 #define PRELOAD_CUPTI_SOURCE_H
 
 #include "collector/session/session.h"
+#include "preload/process/hook_hide.h"
 
 #ifdef HAVE_CUPTI
 
@@ -31,6 +32,9 @@ void cupti_prepare(void);
  * records.  Keeps errno. */
 bool cupti_attach(bool late);
 bool cupti_is_attached(void);
+
+/* Where its hooks lie; see cuda_calls_ranges(). */
+void cupti_hooks_range(struct hook_range *range);
 
 /* The program ends: gets from CUPTI what it has, waiting at most so long. */
 void cupti_end(unsigned int wait_ms);
@@ -273,6 +277,11 @@ static inline bool cupti_attach(bool late)
 {
 	(void)late;
 	return false;
+}
+
+static inline void cupti_hooks_range(struct hook_range *range)
+{
+	range->low = range->high = (const char *)0;
 }
 
 static inline bool cupti_is_attached(void)

@@ -43,6 +43,7 @@ struct slot {
 struct search {
 	const struct hook_range *ranges;
 	uint32_t range_count;
+	uintptr_t low, high; /* of all of them */
 	uint32_t count;
 	struct slot slots[SLOTS_AT_ONCE];
 };
@@ -122,9 +123,12 @@ static void look_at(uintptr_t base, const struct object_tables *tables,
 			if (kind != TO_SYMBOL && kind != TO_FUNCTION &&
 			    kind != TO_DATA)
 				continue;
+			if (likely(*at - search->low >=
+				   search->high - search->low))
+				continue;
 			range = range_of(search->ranges, search->range_count,
 					 *at);
-			if (!range)
+			if (!range || range->keeps_bound)
 				continue;
 			symbol = &tables->symbols[ELF64_R_SYM(one->r_info)];
 			search->slots[search->count++] = (struct slot){
@@ -220,6 +224,12 @@ COLD void hook_hide(const struct hook_range *ranges, uint32_t count)
 
 	search.ranges = ranges;
 	search.range_count = count;
+	search.low = UINTPTR_MAX;
+	search.high = 0;
+	for (uint32_t i = 0; i < count; i++) {
+		search.low = min_u64(search.low, (uintptr_t)ranges[i].low);
+		search.high = max_u64(search.high, (uintptr_t)ranges[i].high);
+	}
 	if (!is_any_hidden(ranges, count) || hide_names(ranges, count))
 		do {
 			search.count = gone = 0;

@@ -14,6 +14,8 @@ struct hook_range {
 	/* No name of theirs is found from now on.  Else only what nobody else
 	 * has is taken back, where it is asked for by a weak name. */
 	bool is_hidden;
+	/* What was bound to them before stays so. */
+	bool keeps_bound;
 };
 
 /* In our constructor. */

@@ -9,7 +9,7 @@ import shutil
 import subprocess
 
 import harness
-from harness import expect, expect_equal, plain, traced
+from harness import LIBRARY, compile_program, expect, expect_equal, plain, traced
 from gpu_records import OVERHEAD, Dump
 from t_cuda import FAKE, need
 
@@ -181,11 +181,40 @@ def test_each_module_has_the_runtime_that_it_was_linked_with():
                      f"{scope} {cuda} {run.stderr}")
 
 
+def test_modules_that_are_bound_at_the_start():
+    """Before any setting is read."""
+    host, modules = build_two_runtimes()
+    for order, cuda in itertools.product((modules, modules[::-1]), ("auto", "off")):
+        run = traced(host, "local", *order, env={"TRACEPROF_CUDA": cuda}, check=False,
+                     preload=":".join((LIBRARY, *order)))
+        expect_equal((run.status, sorted(run.stdout.split())), (0, ["13", "14"]),
+                     f"{cuda} {run.stderr}")
+
+
 def test_a_call_that_is_a_jump_launches_its_own_kernel():
     host, modules = build_two_runtimes(JUMPED, JUMPS, OF_ENTRIES, "-O2")
     for order, cuda in itertools.product((modules, modules[::-1]), ("auto", "off")):
         run = traced(host, *order, env={"TRACEPROF_CUDA": cuda}, check=False)
         expect_equal((run.status, run.stdout), (0, 6 * "0 0\n"), f"{cuda} {run.stderr}")
+
+
+def test_off_is_found_by_nobody():
+    """A program that asks by a weak name whether there is CUDA gets the answer that it
+    gets without us; with dlsym() too, if CUDA's calls aren't wanted."""
+    names = compile_program("cuda_names.c", "-O1", name="cuda_names")
+    needed = compile_program("cuda_names.c", "-O1", "-Wl,-z,now,--no-as-needed",
+                             os.path.join(FAKE, "libcudart.so.13"), name="cuda_names_now")
+    there = os.path.join(FAKE, "libcudart.so.13")
+    for command in [names], [names, there], [needed]:
+        env = {"LD_LIBRARY_PATH": FAKE, "TRACEPROF_CUDA": "off"}
+        wanted = plain(*command, env=env)
+        expect_equal((wanted.status, wanted.stdout.count("libcudart")),
+                     (0, {1: 0, 2: 1}.get(len(command), 0) + 2 * (command == [needed])),
+                     wanted.stdout)
+        expect_equal(traced(*command, env=env).stdout, wanted.stdout, command)
+        seen = traced(*command, env={"LD_LIBRARY_PATH": FAKE}).stdout.split()
+        if command == [names]:
+            expect_equal(seen[:2], ["nobody", "nobody"], "by weak names")
 
 
 def test_off_forwards_and_does_nothing_else():

@@ -137,18 +137,27 @@ def of_names(path):
     return cost, calls
 
 
-def test_off_costs_little_more_than_a_jump():
+def in_names(**env):
+    """Instructions in CUDA's names of ours for fifty more steps, and calls of them."""
     need("cuda_train")
+
     def of_threads(path):
         return map(sum, zip(*map(of_names, glob.glob(path[:-2] + "*"))))
 
     few, many = (count([program("cuda_train"), steps, 1],
-                       {"LD_LIBRARY_PATH": FAKE, "SIMGPU_KERNEL_NS": "1",
-                        "TRACEPROF_CUDA": "off"}, harness.LIBRARY, read=of_threads)
-                 for steps in (10, 60))
-    cost, calls = (more - less for less, more in zip(few, many))
+                       {"LD_LIBRARY_PATH": FAKE, "SIMGPU_KERNEL_NS": "1"} | env,
+                       harness.LIBRARY, read=of_threads) for steps in (10, 60))
+    return (more - less for less, more in zip(few, many))
+
+
+def test_a_name_beside_cupti_costs_little_more_than_a_jump():
+    cost, calls = in_names()
     expect(calls >= 250, f"{calls} calls through us")
     expect(cost / calls < JUMP, f"{cost / calls:.1f} instructions a call")
+
+
+def test_off_is_not_called():
+    expect_equal(list(in_names(TRACEPROF_CUDA="off")), [0, 0], "instructions, calls")
 
 
 def test_off_loads_no_cupti():
