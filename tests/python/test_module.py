@@ -317,13 +317,17 @@ class Windows(unittest.TestCase):
 
     def test_profiler(self):
         profiler = traceprof.Profiler(self.folder.name, 1, 2)
+        traceprof.profiler.reset()
         for number in range(5):
             profiler.begin_step()
             with traceprof.scope(f"work {number}"):
                 pass
             profiler.end_step()
         self.assertEqual(profiler.step_number, 5)
-        self.check(profiler.result(), ["step 1", "work 1", "step 2", "work 2"],
+        rows = [one["name"] for one in traceprof.profiler.get_results()]
+        self.assertEqual([name for name in rows if name.startswith("step")],
+                         ["step"] * traceprof.is_preloaded(), "one row for all steps")
+        self.check(profiler.result(), ["step", "work 1", "work 2"],
                    ["work 0", "work 3"])
         self.check_steps(profiler.result(), 2)
         with self.assertRaises(ValueError):

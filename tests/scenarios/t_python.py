@@ -43,7 +43,7 @@ def test_in_a_run_that_is_recorded_whole():
                  env=PATH | {"EXPECT_PRELOADED": "1", "TRACEPROF_STEP": "auto"})
     expect_passed(run)
     trace = run.trace
-    for name in ("decorated", "raises", "inside", "one block", "step 3"):
+    for name in ("decorated", "raises", "inside", "one block", "step"):
         expect(trace.slices(name), f"no slice {name}")
     expect_equal(len(trace.slices("append")), 5, "benchmarked calls")
     expect_equal(trace.steps(), list(range(29)), "steps of all classes")

@@ -223,7 +223,8 @@ class Profiler:
         if self._window is None and self._first <= self._number <= self._last:
             self._window = Window(self._name, self._log_dir)
         _library.call("step")
-        self._scope = scope(f"step {self._number}")
+        # One name, of which there are totals: ProfilerStep# has the numbers.
+        self._scope = scope("step")
         self._scope.__enter__()
         self._begun += 1
 
