@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * thread_pools.cpp - work in threads of std::thread, and nothing else that is
- * recorded; until the process has used three seconds of processor time.
+ * recorded; until the process has used so many seconds of processor time.
  *
- *	thread_pools pool | join | each | future | idle
+ *	thread_pools pool | join | each | future | idle [SECONDS]
  *
  * pool: two threads, of which the second works half as long a turn; the first
  * thread waits on a condition.  join: it waits for two threads to end.  each:
@@ -13,6 +13,7 @@
 #include <atomic>
 #include <condition_variable>
 #include <cstdio>
+#include <cstdlib>
 #include <cstring>
 #include <ctime>
 #include <future>
@@ -36,9 +37,11 @@ static void work(double seconds)
 		;
 }
 
+static double limit = 3;
+
 static bool goes_on()
 {
-	return used(CLOCK_PROCESS_CPUTIME_ID) < 3;
+	return used(CLOCK_PROCESS_CPUTIME_ID) < limit;
 }
 
 static void work_on()
@@ -153,6 +156,8 @@ int main(int count, char **words)
 {
 	const char *how = count > 1 ? words[1] : "pool";
 
+	if (count > 2)
+		limit = atof(words[2]);
 	if (!strcmp(how, "join"))
 		run_join();
 	else if (!strcmp(how, "each"))

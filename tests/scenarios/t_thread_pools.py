@@ -9,10 +9,10 @@ from harness import command, compile_program, expect, expect_equal, same
 WHY = "two seconds of processor time, and threads"
 
 
-def pools(how, **env):
+def pools(how, seconds=3, **env):
     program = compile_program("thread_pools.cpp", "-O1", "-pthread", compiler="g++",
                               name="thread_pools")
-    run = same(program, how, env=env)
+    run = same(program, how, seconds, env=env)
     expect_equal(run.stdout, "done\n", "what it prints")
     return run
 
@@ -33,7 +33,7 @@ def told(run):
 
 def test_a_pool_that_the_first_thread_waits_for():
     """Whether the heap is recorded or not."""
-    run = pools("pool", TRACEPROF_MALLOC="off")
+    run = pools("pool", 4, TRACEPROF_MALLOC="off")
     expect_equal(run.trace.top["traceprof_reason"], WHY, "what began it")
     said, rows = told(run)
     expect(said.startswith("on a core: crunch (2 threads)"), said)
@@ -57,7 +57,7 @@ def test_threads_that_are_waited_for_till_they_end():
 
 
 def test_threads_that_come_and_go():
-    run = pools("each")
+    run = pools("each", 4)
     expect_equal(run.trace.top["traceprof_reason"], WHY, "what began it")
     said, rows = told(run)
     expect("came and went" in said, said)
