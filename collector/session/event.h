@@ -343,7 +343,7 @@ struct event {
 			uint16_t celsius;
 			uint16_t utilization; /* per cent */
 			uint16_t known;	      /* enum gpu_sample_known */
-			uint32_t pad;
+			uint32_t memory_mhz;  /* 0: not known */
 		} sample;
 		struct {
 			uint64_t took_ns; /* of the thread's processor time

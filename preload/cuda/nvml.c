@@ -16,12 +16,13 @@
 #include <string.h>
 #include <sys/prctl.h>
 
-#define PERIOD_NS   UINT64_C(100000000)
+#define PERIOD_NS    UINT64_C(100000000)
 /* The end of the program waits so long for a call that is under way. */
-#define END_MS	    50u
-#define STACK_BYTES (256u << 10)
-#define CLOCK_SM    1 /* NVML_CLOCK_SM */
-#define SENSOR_GPU  0 /* NVML_TEMPERATURE_GPU */
+#define END_MS	     50u
+#define STACK_BYTES  (256u << 10)
+#define CLOCK_SM     1 /* NVML_CLOCK_SM */
+#define CLOCK_MEMORY 2 /* NVML_CLOCK_MEM */
+#define SENSOR_GPU   0 /* NVML_TEMPERATURE_GPU */
 
 struct utilization {
 	unsigned int gpu, memory;
@@ -164,6 +165,9 @@ static struct event look_at(void *device, uint32_t number)
 		event.sample.known |= GPU_KNOWS_POWER;
 	if (ASK(nvmlDeviceGetClockInfo, CLOCK_SM, &event.sample.clock_mhz))
 		event.sample.known |= GPU_KNOWS_CLOCK;
+	if (!ASK(nvmlDeviceGetClockInfo, CLOCK_MEMORY,
+		 &event.sample.memory_mhz))
+		event.sample.memory_mhz = 0;
 	if (ASK(nvmlDeviceGetTemperature, SENSOR_GPU, &value)) {
 		event.sample.celsius = (uint16_t)value;
 		event.sample.known |= GPU_KNOWS_HEAT;

@@ -15,6 +15,7 @@
 
 enum { SUCCESS = 0, UNINITIALIZED = 1, INVALID_ARGUMENT = 2, NOT_FOUND = 6 };
 enum { WATTS = 412, MEGAHERTZ = 1980, THROTTLED_MEGAHERTZ = 1200, LOAD = 87 };
+enum { SM = 1, MEMORY = 2, MEMORY_MEGAHERTZ = 3201 };
 
 struct utilization {
 	unsigned int gpu, memory;
@@ -133,7 +134,8 @@ int nvmlDeviceGetClockInfo(void *device, int type, unsigned int *megahertz)
 	const int error = enter(__func__, device);
 
 	if (!error)
-		*megahertz = type != 1			 ? 0
+		*megahertz = type == MEMORY		 ? MEMORY_MEGAHERTZ
+			     : type != SM		 ? 0
 			     : sim_knobs()->nvml_reasons ? THROTTLED_MEGAHERTZ
 							 : MEGAHERTZ;
 	return error;

@@ -6,7 +6,7 @@ from harness import command, expect, expect_equal
 from t_cuda import on_gpu
 
 STATE = {"utilization %": 87, "memory MiB": 0, "power W": 412.5,
-         "SM clock MHz": 1980, "temperature C": 71}
+         "SM clock MHz": 1980, "memory clock MHz": 3201, "temperature C": 71}
 
 
 def busy(*words, **env):

@@ -267,6 +267,10 @@ void gpu_side_sample(struct writer_state *state, const struct event *event,
 		value(json, &is_first, "SM clock MHz");
 		json_u64(json, event->sample.clock_mhz);
 	}
+	if (event->sample.memory_mhz) {
+		value(json, &is_first, "memory clock MHz");
+		json_u64(json, event->sample.memory_mhz);
+	}
 	if (known & GPU_KNOWS_HEAT) {
 		value(json, &is_first, "temperature C");
 		json_u64(json, event->sample.celsius);
