@@ -13,6 +13,9 @@
 #define MEMBERS_MAX 4096u
 #define PARTS	    7u
 #define NAME_NONE   UINT32_MAX
+/* A part's end is the sum of three numbers that were rounded, each by itself:
+ * the wait that follows it may begin so much earlier. */
+#define ROUNDED_NS  3
 
 /* A slice that nothing has enclosed yet, with what it has enclosed. */
 struct member_loose {
@@ -122,7 +125,8 @@ int64_t omp_work_wait_wait(struct omp_work_wait *member, bool may_lie_in_task,
 void omp_work_wait_part(struct omp_work_wait *member, int64_t start_ns,
 			int64_t dur_ns)
 {
-	const int64_t end_ns = saturate_add(start_ns, dur_ns);
+	const int64_t end_ns =
+		saturate_subtract(saturate_add(start_ns, dur_ns), ROUNDED_NS);
 	const struct member_loose *last;
 
 	/* A master's wait at the end comes before its part. */

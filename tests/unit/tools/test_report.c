@@ -131,6 +131,21 @@ static void a_part_that_comes_last(void **state)
 	omp_work_wait_free(&member);
 }
 
+/* A file has its end in three rounded numbers, the wait behind it in one. */
+static void a_wait_that_begins_a_nanosecond_early(void **state)
+{
+	(void)state;
+	for (int may_lie_in_task = 0; may_lie_in_task < 2; may_lie_in_task++) {
+		struct omp_work_wait member = {0};
+
+		omp_work_wait_wait(&member, may_lie_in_task, 40000, 40000);
+		omp_work_wait_wait(&member, may_lie_in_task, 99998, 50000);
+		omp_work_wait_part(&member, 0, 100000);
+		assert_int_equal(member.work_ns, 60000);
+		omp_work_wait_free(&member);
+	}
+}
+
 static void totals_count_a_region_once(void **state)
 {
 	const struct report_choice choice = {0};
@@ -251,6 +266,7 @@ int main(void)
 		cmocka_unit_test(waits_and_tasks_lie_in_each_other),
 		cmocka_unit_test(a_wait_with_many_tasks),
 		cmocka_unit_test(a_part_that_comes_last),
+		cmocka_unit_test(a_wait_that_begins_a_nanosecond_early),
 		cmocka_unit_test(totals_count_a_region_once),
 		cmocka_unit_test(steps_heap_and_losses),
 		cmocka_unit_test(tree_merges_paths),
