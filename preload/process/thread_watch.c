@@ -80,11 +80,12 @@ COLD void thread_watch_look_by_futex(void)
 
 COLD int thread_watch_join(pthread_t thread, void **value)
 {
+	const bool is_first = is_first_thread();
 	const int saved = errno;
 	struct timespec until;
 	int rc = ETIMEDOUT;
 
-	while (rc == ETIMEDOUT && thread_watch_is_on() &&
+	while (rc == ETIMEDOUT && thread_watch_is_on() && is_first &&
 	       real.pthread_timedjoin_np &&
 	       !clock_gettime(CLOCK_REALTIME, &until)) {
 		until.tv_nsec += JOIN_NS;

@@ -31,14 +31,14 @@ void thread_watch_start(void);
 /* The program begins a thread; any thread. */
 void thread_watch_created(void);
 
-/* A wait begins or ends; any thread, but for what an allocator or a handler of
+/* A wait begins; any thread, but for what an allocator or a handler of
  * signals calls.  May begin the recording.  Keeps errno. */
 void thread_watch_look(void);
 
 /* The same of a system call, which an allocator with locks of its own makes. */
 void thread_watch_look_by_futex(void);
 
-/* pthread_join() that looks ten times a second meanwhile. */
+/* pthread_join() that, on the first thread, looks ten times a second. */
 int thread_watch_join(pthread_t thread, void **value);
 
 /* The program has begun a thread, and nothing that is drawn may be all that it

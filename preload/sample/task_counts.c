@@ -368,7 +368,8 @@ static void name_task(struct task *task, uint32_t tid)
 	if (task->word && !strcmp(name, task->name))
 		return;
 	memcpy(task->name, name, sizeof(name));
-	task->word = names_intern_string(rounds.session, name);
+	/* Threads that come and go may have a number each. */
+	task->word = names_intern_spare(rounds.session, name, strlen(name));
 }
 
 void task_counts_round(struct session *session, bool is_open)

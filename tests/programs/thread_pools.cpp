@@ -3,12 +3,12 @@
  * thread_pools.cpp - work in threads of std::thread, and nothing else that is
  * recorded; until the process has used so many seconds of processor time.
  *
- *	thread_pools pool | join | each | future | idle [SECONDS]
+ *	thread_pools pool | crowd | join | each | future | idle [SECONDS]
  *
  * pool: two threads, of which the second works half as long a turn; the first
- * thread waits on a condition.  join: it waits for two threads to end.  each:
- * two threads a turn.  future: two threads keep promises.  idle: the first
- * thread alone works while two wait.
+ * thread waits on a condition.  crowd: and ninety wait meanwhile.  join: it
+ * waits for two threads to end.  each: two threads a turn.  future: two threads
+ * keep promises.  idle: the first thread alone works while two wait.
  */
 #include <atomic>
 #include <condition_variable>
@@ -20,6 +20,7 @@
 #include <mutex>
 #include <pthread.h>
 #include <thread>
+#include <vector>
 
 static double used(clockid_t clock)
 {
@@ -72,6 +73,16 @@ static void take_turns(double seconds)
 	}
 }
 
+static void end_turns(std::thread &first, std::thread &second)
+{
+	lock.lock();
+	is_over = true;
+	begun.notify_all();
+	lock.unlock();
+	first.join();
+	second.join();
+}
+
 static void run_pool()
 {
 	std::thread first(take_turns, 0.04), second(take_turns, 0.02);
@@ -84,12 +95,21 @@ static void run_pool()
 		begun.notify_all();
 		done.wait(held, [] { return !left; });
 	}
-	lock.lock();
-	is_over = true;
-	begun.notify_all();
-	lock.unlock();
-	first.join();
-	second.join();
+	end_turns(first, second);
+}
+
+static void run_crowd()
+{
+	std::promise<void> promise;
+	std::shared_future<void> ends(promise.get_future());
+	std::vector<std::thread> crowd;
+
+	for (int i = 0; i < 90; i++)
+		crowd.emplace_back([ends] { ends.wait(); });
+	run_pool();
+	promise.set_value();
+	for (std::thread &one : crowd)
+		one.join();
 }
 
 static void run_join()
@@ -144,12 +164,7 @@ static void run_idle()
 	std::thread first(take_turns, 0), second(take_turns, 0);
 
 	work_on();
-	lock.lock();
-	is_over = true;
-	begun.notify_all();
-	lock.unlock();
-	first.join();
-	second.join();
+	end_turns(first, second);
 }
 
 int main(int count, char **words)
@@ -158,7 +173,9 @@ int main(int count, char **words)
 
 	if (count > 2)
 		limit = atof(words[2]);
-	if (!strcmp(how, "join"))
+	if (!strcmp(how, "crowd"))
+		run_crowd();
+	else if (!strcmp(how, "join"))
 		run_join();
 	else if (!strcmp(how, "each"))
 		run_each();

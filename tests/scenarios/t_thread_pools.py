@@ -2,6 +2,7 @@
 """Programs whose threads work and do nothing else that is recorded."""
 
 import json
+import re
 
 import harness
 from harness import command, compile_program, expect, expect_equal, same
@@ -28,7 +29,8 @@ def told(run):
     said = [line for line in report.stdout.splitlines() if line.startswith("on a core:")]
     rows = json.loads(command("report", "--json", run.trace.path).stdout)[0]["threads"]
     expect_equal(len(said), 1, report.stdout)
-    return said[0], rows
+    expect_equal([row["tid"] for row in rows].count(0), 1, "the process")
+    return said[0], [row for row in rows if row["tid"]]
 
 
 def test_a_pool_that_the_first_thread_waits_for():
@@ -56,12 +58,24 @@ def test_threads_that_are_waited_for_till_they_end():
     expect(0 < sum(row["ran_ns"] for row in rows) < 1.5e9, rows)
 
 
+def test_those_that_work_among_many_that_wait():
+    """More than the verdict tells apart: `report` has them all, the busiest first."""
+    run = pools("crowd", 4)
+    said, rows = told(run)
+    expect_equal(said, re.sub(r"of \d+ that", f"of {len(rows)} that", said), "all of them")
+    expect("threads at a time, of " in said and len(rows) > 90, said)
+    table = command("report", run.trace.path).stdout.splitlines()
+    head, = (at for at, line in enumerate(table) if line.endswith(" migrations thread"))
+    expect(all(line.endswith(" crunch") for line in table[head + 1:head + 3]),
+           table[head:head + 4])
+
+
 def test_threads_that_come_and_go():
     run = pools("each", 4)
     expect_equal(run.trace.top["traceprof_reason"], WHY, "what began it")
     said, rows = told(run)
-    expect("came and went" in said, said)
-    expect(len(rows) > 3, rows)
+    expect("threads at a time, of" in said, said)
+    expect(len(rows) > 4, rows)
 
 
 def test_threads_that_keep_promises():

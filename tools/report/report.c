@@ -377,6 +377,7 @@ static void on_entry(void *arg, const struct trace_entry *entry)
 	trace_metadata_entry(&report->metadata, entry);
 	trace_sampled_entry(&report->sampled, entry);
 	report_blas_entry(&report->blas, entry);
+	hot_tasks_entry(&report->tasks, entry);
 	if (!strncmp(entry->path, "traceprof.notes.", 16))
 		on_note(report, &entry->value);
 	else if (!strncmp(entry->path, "traceprof.totals.", 17))
@@ -513,6 +514,7 @@ void report_free(struct report *report)
 	region_totals_free(&report->regions);
 	report_blas_free(&report->blas);
 	report_breaks_free(&report->breaks);
+	hot_tasks_free(&report->tasks);
 	free(report->region_list);
 	for (size_t at = 0; at < REPORT_DEVICES_MAX; at++)
 		busy_time_free(&report->devices[at].busy);

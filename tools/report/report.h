@@ -12,6 +12,7 @@
 
 #include "tools/report/busy_time.h"
 #include "tools/model/region_totals.h"
+#include "tools/host/hot_tasks.h"
 #include "tools/report/report_blas.h"
 #include "tools/report/report_breaks.h"
 #include "tools/report/report_buckets.h"
@@ -135,6 +136,7 @@ struct report {
 	struct report_steps steps;
 	struct report_blas blas;
 	struct report_breaks breaks;
+	struct hot_tasks tasks; /* of threads; with samples --hot has them */
 	struct report_buckets buckets;
 	struct report_memory heap_events;
 	struct report_memory pinned; /* host memory, for GPUs */
@@ -213,9 +215,6 @@ void report_remark(struct report *report);
 void report_print_text(const struct report *report, FILE *out);
 /* report_losses.c */
 void report_print_losses(const struct report *report, FILE *out);
-/* report_threads.c */
-bool report_has_threads(const struct report *report);
-void report_print_threads(const struct report *report, FILE *out);
 /* What the calls of Python in it are of. */
 void report_print_python_end(const struct report *report, FILE *out);
 void report_print_json(const struct report *report, FILE *out);

@@ -399,16 +399,16 @@ static void put_breaks(const struct report *report, yajl_gen gen)
 	yajl_gen_array_close(gen);
 }
 
-/* With samples `report --hot` has them. */
+/* With samples `report --hot` has them, and more of each. */
 static void put_threads(const struct report *report, yajl_gen gen)
 {
-	const struct trace_tasks *tasks = &report->metadata.tasks;
+	const struct hot_tasks *tasks = &report->tasks;
 
-	if (!report_has_threads(report))
+	if (report->metadata.sample || !tasks->count)
 		return;
 	json_print_list(gen, "threads");
-	for (unsigned int at = 0; at < tasks->threads; at++) {
-		const struct trace_task *task = &tasks->thread[at];
+	for (size_t at = 0; at < tasks->count; at++) {
+		const struct hot_task *task = &tasks->rows[at];
 
 		yajl_gen_map_open(gen);
 		json_print_text(gen, "name", task->name);

@@ -673,7 +673,8 @@ void report_print_text(const struct report *report, FILE *out)
 	report_breaks_print(&report->breaks, report->choice.top, out);
 	report_blas_print(&report->blas, report->choice.top, out);
 	print_gpus(report, out);
-	report_print_threads(report, out);
+	if (!report->metadata.sample)
+		hot_tasks_print(&report->tasks, report->choice.top, out);
 	print_heap(report, out);
 	print_pinned(&report->pinned, out);
 	report_print_losses(report, out);

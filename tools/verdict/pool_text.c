@@ -2,6 +2,7 @@
 /* pool_text.c - see pool_text.h. */
 #include "tools/verdict/pool_text.h"
 
+#include "tools/util/short_name.h"
 #include "tools/util/text_wrap.h"
 #include <stdlib.h>
 #include <string.h>
@@ -22,8 +23,8 @@ static double share(const struct trace_task *task)
 				 : 0;
 }
 
-/* Threads that work, and each of them for most of the time: what one of them
- * had of it says something. */
+/* Threads that work, and each of them for most of the time, and all of them
+ * known: what one of them had of it says something. */
 static bool are_there_to_stay(const struct trace_tasks *tasks)
 {
 	for (unsigned int at = 0; at < tasks->threads; at++)
@@ -75,8 +76,8 @@ static void add_pools(struct text_buffer *text, const struct trace_tasks *tasks)
 	for (unsigned int at = 0; at < count && at < NAMED; at++) {
 		const struct pool *pool = &pools[at];
 
-		text_buffer_format(text, "%s%s",
-				   at ? ", " : "on a core: ", pool->name);
+		text_buffer_format(text, "%s", at ? ", " : "on a core: ");
+		short_name_add(text, pool->name);
 		if (pool->threads > 1)
 			text_buffer_format(text, " (%u threads)",
 					   pool->threads);
@@ -107,7 +108,7 @@ unsigned int pool_text_add(struct text_buffer *lines,
 		text_buffer_format(
 			&text,
 			"on a core: %.1f threads at a time, of %u that were "
-			"seen and came and went",
+			"seen",
 			(double)tasks->process_ran_ns /
 				(double)tasks->process_ns,
 			tasks->there);
