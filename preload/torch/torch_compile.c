@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * torch_compile.c - compilations become ranges, graph breaks marks; see
- * torch_compile.h.
+ * torch_compile.c - compilations become ranges, and the graph breaks that they
+ * meet ranges in them; see torch_compile.h.
  *
  * All but torch_compile_poll() runs under the GIL, and calls functions in C
  * alone: in those of Python an interrupt could be raised, which is the
@@ -13,10 +13,12 @@
 #include "collector/session/gate.h"
 #include "collector/system/log.h"
 #include "preload/annotate/nvtx_range.h"
+#include "preload/annotate/scope.h"
 #include "preload/process/hook.h"
 #include "preload/python/python_api.h"
 #include "preload/python/python_names.h"
 #include "preload/torch/torch_phases.h"
+#include <errno.h>
 #include <string.h>
 
 #define TEXT_BYTES 512u
@@ -30,6 +32,7 @@ static struct {
 	_Atomic bool is_asked; /* a pending call is under way */
 	uint64_t next_ns;      /* the writer's */
 	uint64_t range;
+	uint64_t start_ticks; /* 0: it wasn't told */
 	uint32_t breaks;
 	struct {
 		uint64_t hash;
@@ -130,6 +133,7 @@ static void *begins(void *self, void *args)
 	if (compile.range)
 		nvtx_end(compile.range);
 	compile.range = nvtx_start(NULL, &event);
+	compile.start_ticks = clock_ticks();
 	torch_phase_compiles(true);
 	return none();
 }
@@ -165,22 +169,37 @@ static bool is_new(const char *reason, long count)
 	return count > before;
 }
 
-static void mark_break(void *reason, void *count)
+/* It lies in the compilation, from whose beginning the code up to the break was
+ * traced.  No step begins with it. */
+static void draw_break(void *reason, void *count)
 {
 	const char *found = python_api.utf8(reason);
+	const int saved = errno;
 	char text[TEXT_BYTES];
-	struct nvtx_event event;
+	struct thread *thread;
+	struct event event = {
+		.kind = EVENT_RANGE,
+		.flags = EVENT_OPERATOR,
+		.end_ticks = clock_ticks(),
+	};
 
-	if (!found || !is_new(found, python_api.number(count)))
+	if (!found || !is_new(found, python_api.number(count)) ||
+	    !(gate_bits() & GATE_SCOPE))
 		return;
-	log_format(text, sizeof(text), "graph break: %.*s",
-		   (int)strcspn(found, "\n"), found);
-	event = event_of(text);
-	nvtx_mark(NULL, &event);
+	thread = hook_thread();
+	if (thread) {
+		log_format(text, sizeof(text), "graph break: %.*s",
+			   (int)strcspn(found, "\n"), found);
+		event.name = scope_intern(text);
+		event.start_ticks = compile.start_ticks ? compile.start_ticks
+							: event.end_ticks;
+		thread_record(thread, &event);
+	}
+	errno = saved;
 }
 
 /* torch._dynamo.utils.counters["graph_break"], a Counter of reasons. */
-static void mark_breaks(void)
+static void draw_breaks(void)
 {
 	void *modules = python_api.system("modules");
 	void *utils = modules ? python_api.item(modules, "torch._dynamo.utils")
@@ -193,7 +212,7 @@ static void mark_breaks(void)
 	long at = 0;
 
 	while (breaks && python_api.dict_next(breaks, &at, &reason, &count))
-		mark_break(reason, count);
+		draw_break(reason, count);
 	python_give(breaks);
 	python_give(counters);
 	python_give(utils);
@@ -204,11 +223,12 @@ static void *ends(void *self, void *args)
 {
 	(void)self;
 	(void)args;
+	draw_breaks();
 	if (compile.range)
 		nvtx_end(compile.range);
 	compile.range = 0;
+	compile.start_ticks = 0;
 	torch_phase_compiles(false);
-	mark_breaks();
 	return none();
 }
 
@@ -237,6 +257,7 @@ static void ended(void)
 {
 	compile.is_done = false;
 	compile.range = 0;
+	compile.start_ticks = 0;
 	compile.breaks = 0;
 	torch_phase_compiles(false);
 }
@@ -298,5 +319,6 @@ void torch_compile_prepare(void)
 void torch_compile_forget(void)
 {
 	compile.range = 0;
+	compile.start_ticks = 0;
 	store_relaxed(&compile.is_asked, false);
 }

@@ -301,10 +301,11 @@ static void on_event(void *arg, const struct trace_event *event)
 	else if (trace_value_is(ph, "i") &&
 		 trace_value_is(&event->field[FIELD_NAME], "[memory] pinned"))
 		on_memory(report, event, &report->pinned);
-	else if (report_breaks_event(&report->breaks, event))
-		;
-	else if (trace_event_is_slice(event))
-		on_slice(report, event);
+	else {
+		report_breaks_event(&report->breaks, event);
+		if (trace_event_is_slice(event))
+			on_slice(report, event);
+	}
 }
 
 /* An element of traceprof.totals is complete. */

@@ -9,24 +9,25 @@
 
 static const char begins[] = "graph break: ";
 
-bool report_breaks_event(struct report_breaks *breaks,
+void report_breaks_event(struct report_breaks *breaks,
 			 const struct trace_event *event)
 {
 	const struct trace_value *name = &event->field[FIELD_NAME];
 	const size_t len = sizeof(begins) - 1;
 	int64_t *count;
 
-	if (!trace_value_is(&event->field[FIELD_PH], "i") ||
+	/* Earlier files have marks. */
+	if ((!trace_value_is(&event->field[FIELD_PH], "X") &&
+	     !trace_value_is(&event->field[FIELD_PH], "i")) ||
 	    name->type != TRACE_STRING || name->len <= len ||
 	    memcmp(name->text, begins, len) != 0)
-		return false;
+		return;
 	breaks->reasons.row_bytes = sizeof(*count);
 	count = key_table_row(&breaks->reasons,
 			      key_table_number(&breaks->reasons,
 					       name->text + len,
 					       name->len - len));
 	++*count;
-	return true;
 }
 
 void report_breaks_free(struct report_breaks *breaks)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * report_breaks.h - why torch.compile's graphs break: the marks "graph break:
- * REASON" that compilations leave (docs/frameworks.md).
+ * report_breaks.h - why torch.compile's graphs break: the slices "graph
+ * break: REASON" in compilations (docs/frameworks.md).
  */
 #ifndef TOOLS_REPORT_BREAKS_H
 #define TOOLS_REPORT_BREAKS_H
@@ -16,8 +16,8 @@ struct report_breaks {
 	struct key_table reasons;
 };
 
-/* Any event; true: it is such a mark. */
-bool report_breaks_event(struct report_breaks *breaks,
+/* Any event. */
+void report_breaks_event(struct report_breaks *breaks,
 			 const struct trace_event *event);
 void report_breaks_free(struct report_breaks *breaks);
 
