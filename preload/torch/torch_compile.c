@@ -21,10 +21,11 @@
 #include <errno.h>
 #include <string.h>
 
-#define TEXT_BYTES 512u
-#define FRAMES_MAX 16u /* between the handler and what compiles */
-#define BREAKS_MAX 128u
-#define EACH_NS	   UINT64_C(100000000)
+#define TEXT_BYTES  512u
+#define FRAMES_MAX  16u /* between the handler and what compiles */
+#define BREAKS_MAX  128u
+#define SECONDS_MAX 100000.0
+#define EACH_NS	    UINT64_C(100000000)
 
 static struct {
 	bool is_ready;
@@ -32,7 +33,8 @@ static struct {
 	_Atomic bool is_asked; /* a pending call is under way */
 	uint64_t next_ns;      /* the writer's */
 	uint64_t range;
-	uint64_t start_ticks; /* 0: it wasn't told */
+	uint64_t start_ticks;
+	uint64_t restart_ticks;
 	uint32_t breaks;
 	struct {
 		uint64_t hash;
@@ -71,11 +73,11 @@ static bool is_compiling(void *frame)
 	return is;
 }
 
-/* Of the function whose code is compiled: a local of one of the callers. */
-static void name_function(char *text, size_t bytes)
+/* A local of the caller that compiles; NULL: there is none. */
+static void *local_of_compile(const char *name)
 {
 	void *frame = python_api.frame_now();
-	void *locals = NULL, *code = NULL;
+	void *locals = NULL, *found = NULL;
 
 	if (frame)
 		python_api.take(frame);
@@ -84,18 +86,27 @@ static void name_function(char *text, size_t bytes)
 
 		if (is_compiling(frame)) {
 			locals = python_api.attribute(frame, "f_locals");
-			code = locals ? python_api.item(locals, "code") : NULL;
+			found = locals ? python_api.item(locals, name) : NULL;
 			break;
 		}
 		back = python_api.attribute(frame, "f_back");
 		python_give(frame);
 		frame = back;
 	}
+	python_give(locals);
+	python_give(frame);
+	python_api.error_clear();
+	return found;
+}
+
+/* Of the function whose code is compiled. */
+static void name_function(char *text, size_t bytes)
+{
+	void *code = local_of_compile("code");
+
 	if (code)
 		python_name_write(code, text, bytes);
 	python_give(code);
-	python_give(locals);
-	python_give(frame);
 	python_api.error_clear();
 }
 
@@ -169,8 +180,25 @@ static bool is_new(const char *reason, long count)
 	return count > before;
 }
 
-/* It lies in the compilation, from whose beginning the code up to the break was
- * traced.  No step begins with it. */
+/* When the compilation began the trace again that it kept, as it does after a
+ * break; its beginning: it kept the first one, or doesn't tell. */
+static uint64_t restart_ticks(uint64_t now)
+{
+	const struct session *session = load_relaxed(&session_here);
+	void *took = local_of_compile("dynamo_time_before_restart");
+	const double seconds = took ? python_api.real(took) : 0;
+	uint64_t ticks = 0;
+
+	python_give(took);
+	python_api.error_clear();
+	if (session && seconds > 0 && seconds < SECONDS_MAX)
+		ticks = (uint64_t)(seconds * (double)clock_ticks_per_second(
+						     &session->head->clock));
+	return min_u64(compile.start_ticks + ticks, now);
+}
+
+/* It lies in the compilation, and is what was traced before it began again: it
+ * is that for which a break is to blame.  No step begins with it. */
 static void draw_break(void *reason, void *count)
 {
 	const char *found = python_api.utf8(reason);
@@ -180,7 +208,8 @@ static void draw_break(void *reason, void *count)
 	struct event event = {
 		.kind = EVENT_RANGE,
 		.flags = EVENT_OPERATOR,
-		.end_ticks = clock_ticks(),
+		.start_ticks = compile.start_ticks,
+		.end_ticks = compile.restart_ticks,
 	};
 
 	if (!found || !is_new(found, python_api.number(count)) ||
@@ -191,8 +220,6 @@ static void draw_break(void *reason, void *count)
 		log_format(text, sizeof(text), "graph break: %.*s",
 			   (int)strcspn(found, "\n"), found);
 		event.name = scope_intern(text);
-		event.start_ticks = compile.start_ticks ? compile.start_ticks
-							: event.end_ticks;
 		thread_record(thread, &event);
 	}
 	errno = saved;
@@ -221,8 +248,13 @@ static void draw_breaks(void)
 
 static void *ends(void *self, void *args)
 {
+	const uint64_t now = clock_ticks();
+
 	(void)self;
 	(void)args;
+	if (!compile.start_ticks)
+		compile.start_ticks = now; /* its begin wasn't told */
+	compile.restart_ticks = restart_ticks(now);
 	draw_breaks();
 	if (compile.range)
 		nvtx_end(compile.range);

@@ -249,12 +249,16 @@ def make(name, **members):
     vars(module).update(members)
 
 
-def _compile(code):
-    before(code)
+def _compile(code, call, dynamo_time_before_restart=0.0):
+    call()
 
 
 def before(*_):
     [one(Told("DYNAMO")) for one in Handler.start]
+
+
+def after(*_):
+    [one(Told("DYNAMO")) for one in Handler.end]
 
 
 breaks = Breaks()
@@ -263,9 +267,13 @@ make("torch._dynamo.callback", callback_handler=Handler())
 until = time.time() + 20
 while not Handler.end and "LD_PRELOAD" in os.environ and time.time() < until:
     time.sleep(0.001)
-_compile(make.__code__)
+_compile(make.__code__, before)
+time.sleep(0.1)
 breaks["a print\\nand more"] += 1
-[one(Told("DYNAMO")) for one in Handler.end]
+_compile(make.__code__, after, 0.04)
+_compile(before.__code__, before)
+breaks["a branch"] += 1
+_compile(before.__code__, after)
 [one(Told("LAZY_BACKWARD")) for one in Handler.start]
 [one(Told("LAZY_BACKWARD")) for one in Handler.end]
 [one() for one in Handler.start + Handler.end]
@@ -280,16 +288,23 @@ def test_compilations_and_graph_breaks():
     trace = same(sys.executable, script, library(), env={"TRACEPROF_MALLOC": "all"}).trace
     ranges = [one["name"] for one in trace.slices("torch.compile*", cat="user_annotation")]
     expect_equal(ranges, ["torch.compile: compiles.py(30): make [0/1]",
+                          "torch.compile: compiles.py(39): before [0/1]",
                           "torch.compile: backward [0/1]", "torch.compile"], "ranges")
-    breaks = trace.slices("graph break*", cat="user_annotation")
-    expect_equal([one["name"] for one in breaks], ["graph break: a print"], "once")
-    whole = trace.slices("torch.compile: compiles.py*")[0]
-    expect(breaks[0]["ts"] >= whole["ts"] and breaks[0]["dur"] > 0 and
-           breaks[0]["ts"] + breaks[0]["dur"] <= whole["ts"] + whole["dur"], "in the compilation")
+    traced_again, at_once = trace.slices("graph break*", cat="user_annotation")
+    whole = trace.slices("torch.compile: compiles.py*")
+    expect_equal((traced_again["name"], at_once["name"]),
+                 ("graph break: a print", "graph break: a branch"), "each once")
+    expect(abs(traced_again["dur"] - 40000) < 1, "what was traced until it began again")
+    expect_equal(at_once["dur"], 0, "it didn't begin again")
+    expect(0 <= traced_again["ts"] - whole[0]["ts"] < whole[0]["dur"] - 40000 and
+           0 <= at_once["ts"] - whole[1]["ts"] <= whole[1]["dur"], "in the compilations")
     said = harness.command("report", trace.path).stdout
-    expect("Graph break in 1 compilation: a print\n" in said, said)
+    expect("Graph break in 1 compilation, 40.00 ms traced in vain: a print\n" in said and
+           "Graph break in 1 compilation: a branch\n" in said, said)
     told = json.loads(harness.command("report", "--json", trace.path).stdout)[0]
-    expect_equal(told["graph_breaks"], [{"reason": "a print", "compilations": 1}], "the same")
+    expect_equal([(one["reason"], one["compilations"], round(one["in_vain_ns"], -3))
+                  for one in told["graph_breaks"]],
+                 [("a print", 1, 40000000), ("a branch", 1, 0)], "the same")
 
 
 FULL = """\

@@ -11,9 +11,14 @@
 #include "tools/trace/trace_reader.h"
 #include "tools/util/key_table.h"
 
-/* Reasons; a row counts the compilations that met one. */
+/* Of the compilations that met one reason. */
+struct report_break {
+	int64_t count;
+	int64_t in_vain_ns; /* traced, and then traced again up to the break */
+};
+
 struct report_breaks {
-	struct key_table reasons;
+	struct key_table reasons; /* struct report_break */
 };
 
 /* Any event. */
@@ -21,8 +26,9 @@ void report_breaks_event(struct report_breaks *breaks,
 			 const struct trace_event *event);
 void report_breaks_free(struct report_breaks *breaks);
 
-/* Compilations that met that reason. */
-int64_t report_breaks_count(const struct report_breaks *breaks, size_t at);
+/* That of reason `at`. */
+const struct report_break *report_break(const struct report_breaks *breaks,
+					size_t at);
 
 /* A line for each reason, in the order of their first appearance; nothing
  * without any. */

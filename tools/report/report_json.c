@@ -389,11 +389,13 @@ static void put_breaks(const struct report *report, yajl_gen gen)
 		return;
 	json_print_list(gen, "graph_breaks");
 	for (size_t at = 0; at < breaks->reasons.count; at++) {
+		const struct report_break *found = report_break(breaks, at);
+
 		yajl_gen_map_open(gen);
 		json_print_text(gen, "reason",
 				key_table_key(&breaks->reasons, at, NULL));
-		json_print_integer(gen, "compilations",
-				   report_breaks_count(breaks, at));
+		json_print_integer(gen, "compilations", found->count);
+		json_print_integer(gen, "in_vain_ns", found->in_vain_ns);
 		yajl_gen_map_close(gen);
 	}
 	yajl_gen_array_close(gen);
