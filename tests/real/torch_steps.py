@@ -11,12 +11,16 @@ import sys
 import torch
 from torch import nn
 from torch.nn import functional
+from torch.utils.checkpoint import checkpoint
 from torch.utils.data import DataLoader, TensorDataset
 
 STEPS = {"digits": 60, "validated": 60, "accumulated": 40, "scheduled": 80, "checked": 45,
          "newton": 20, "generated": 50, "halves": 50, "words": 70, "rounded": 40,
          "delayed": 60, "distilled": 45, "momentum": 64, "adversaries": 60, "same_line": 45,
-         "by_hand": 60, "by_hand_added_up": 20, "by_hand_in_turn": 50}
+         "by_hand": 60, "by_hand_added_up": 20, "by_hand_in_turn": 50, "computed_again": 30,
+         "entered_again": 30}
+# What is computed again for it lies in backward.
+PHASES = ("computed_again", "entered_again")
 NONE_FOUND = ("generated", "delayed")  # in doubt
 
 
@@ -313,6 +317,23 @@ def end_of(event):
     return event["ts"] + event["dur"]
 
 
+def computed_again(reentrant=False):
+    blocks = nn.ModuleList(network(128, 256, 128) for _ in range(4))
+    head = nn.Linear(128, 10)
+    optimizer = torch.optim.SGD([*blocks.parameters(), *head.parameters()], lr=0.1)
+    for _ in range(30):
+        x = torch.randn(256, 128, requires_grad=reentrant)
+        for block in blocks:
+            x = checkpoint(block, x, use_reentrant=reentrant)
+        head(x).square().mean().backward()
+        optimizer.step()
+        optimizer.zero_grad()
+
+
+def entered_again():
+    computed_again(True)
+
+
 def compare(name, path):
     """Why the steps in the trace are wrong; None: they aren't."""
     with gzip.open(path, "rt", encoding="utf-8") as file:
@@ -326,6 +347,10 @@ def compare(name, path):
     for step, end in zip(sorted(steps, key=end_of), ends[each - 1::each] if each else ()):
         if abs(end_of(step) - end) > 0.01:
             return f"{step} doesn't end at {end}"
+    for phase in ("forward", "backward") if name in PHASES else ():
+        count = sum(one["name"] == "phase: " + phase for one in slices)
+        if count != wanted:
+            return f"{count} times {phase}, not {wanted}"
     return None
 
 
