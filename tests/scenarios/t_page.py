@@ -211,6 +211,39 @@ def test_samples_are_use_of_their_thread_and_in_the_flame_graph():
             "document.querySelector('#names').textContent"), "folded as C++ is")
 
 
+def core_time(ts, ran, ready, tid=8, name=" crunch"):
+    return {"ph": "C", "name": f"core time {tid}{name}", "pid": 77, "tid": tid, "ts": ts,
+            "args": {"running %": ran, "ready, no core %": ready}}
+
+
+def test_what_the_kernel_counts_of_a_thread_is_in_its_lane():
+    """Spread over its time, less what is recorded of the thread; a count holds up to the
+    next one, the last as long as the one before it."""
+    events = [slice_of("epoch", 0, 2000, cat="user_annotation"),
+              core_time(0, 50, 25), core_time(1000, 0, 0), core_time(1500, 100, 0),
+              core_time(0, 75, 25, tid=7, name=""), slice_of("work", 0, 500),
+              core_time(1000, 25, 0, tid=7, name=""), slice_of("wait: read", 1000, 1000,
+                                                             cat="wait"),
+              core_time(0, 100, 0, tid=9, name=" x"),
+              slice_of("f", 0, 1000, tid=190000009, cat="cpu_sample", samples=3)]
+    path, (data,) = page_of(trace_of(events))
+    bins = data["time"]["bins"]
+    half, quarter = bins // 2, bins // 4
+    shares = {one["name"]: one["shares"] for one in data["time"]["lanes"]}
+    expect_equal(shares["crunch 8"], {
+        "RUNNING": half * [50] + quarter * [0] + quarter * [100],
+        "READY": half * [25] + half * [0]}, "with a name")
+    expect_equal(shares["thread 7"]["WORK"], quarter * [100] + 3 * quarter * [0], "as before")
+    expect_equal(shares["thread 7"]["RUNNING"],
+                 quarter * [0] + quarter * [75] + half * [0], "what isn't work")
+    expect_equal(shares["thread 7"]["READY"],
+                 quarter * [0] + quarter * [25] + half * [0], "the rest of the range")
+    expect_equal(set(shares["x 9"]), {"SAMPLED"}, "samples tell when")
+    with opened(path) as page:
+        expect("on a core, nothing else known" in
+               page.value("document.querySelector('#use').innerText"), "in the legend")
+
+
 def test_the_main_thread_comes_before_and_our_writer_behind():
     events = [named(5, "traceprof writer (thread 5)"), named(6, "thread 6"),
               slice_of("traceprof writer", 0, 1000, tid=5, cat="overhead"),

@@ -5,7 +5,8 @@
 
 const files = JSON.parse(document.getElementById("data").textContent);
 const CLASSES = [
-	["MARKED", "in a range only"], ["SAMPLED", "running, by samples"],
+	["MARKED", "in a range only"], ["RUNNING", "on a core, nothing else known"],
+	["READY", "no core free"], ["SAMPLED", "running, by samples"],
 	["WORK", "work"], ["KERNEL", "kernels"], ["COPY", "copies"],
 	["CALL", "CUDA calls"], ["COMM", "communication"], ["WAIT", "waiting"],
 	["OURS", "traceprof, waits for a core included"],

@@ -28,6 +28,8 @@
 #define PAGE_CLASSES(X)					\
 	X(NOTHING, "nothing recorded")			\
 	X(MARKED,  "inside a range, nothing else")	\
+	X(RUNNING, "on a core, nothing else known")	\
+	X(READY,   "no core free")			\
 	X(SAMPLED, "running, by samples")		\
 	X(WORK,    "work")				\
 	X(WAIT,    "waiting")				\
@@ -53,6 +55,7 @@ struct page_lane {
 	size_t used;	 /* moments with something in them */
 	float *shortest; /* by moment: the innermost slice's length; 0 none */
 	unsigned char *classes;
+	struct page_counts *counts; /* while the file is read */
 };
 
 /* What goes up and down: live bytes, a counter. */
@@ -86,6 +89,18 @@ struct page {
 /* 0; -errno with page->report.facts.error. */
 int page_read(struct page *page, const char *file);
 void page_free(struct page *page);
+
+/* Who it is of; false: the event doesn't say. */
+bool page_identify(const struct trace_event *event, int64_t *pid, int64_t *tid);
+
+/* A lane, made if there is room; NULL: there is none. */
+struct page_lane *page_lane_at(struct page *page, int64_t pid, int64_t tid,
+			       bool is_device);
+
+/* Any counter, by time, and what becomes of them behind the last event: how
+ * long threads were on a core (docs/trace-format.md). */
+void page_tasks_event(struct page *page, const struct trace_event *event);
+void page_tasks_end(struct page *page);
 
 /* As JSON; at most so many rows of each list. */
 void page_print_json(const struct page *page, size_t rows, FILE *out);

@@ -67,8 +67,8 @@ static enum page_class class_of(const struct trace_event *event)
 	return strcasestr(category, "wait") ? CLASS_WAIT : CLASS_WORK;
 }
 
-static struct page_lane *lane_at(struct page *page, int64_t pid, int64_t tid,
-				 bool is_device)
+struct page_lane *page_lane_at(struct page *page, int64_t pid, int64_t tid,
+			       bool is_device)
 {
 	char key[64];
 	struct page_lane *lane;
@@ -139,8 +139,7 @@ static void mark(const struct page *page, struct page_lane *lane,
 	}
 }
 
-static bool identify(const struct trace_event *event, int64_t *pid,
-		     int64_t *tid)
+bool page_identify(const struct trace_event *event, int64_t *pid, int64_t *tid)
 {
 	const struct trace_value *field = event->field;
 
@@ -171,7 +170,7 @@ static void on_slice(struct page *page, const struct trace_event *event)
 	int64_t pid, tid;
 	bool is_gpu, is_ours;
 
-	if (!identify(event, &pid, &tid))
+	if (!page_identify(event, &pid, &tid))
 		return;
 	if (begins(event->field[FIELD_NAME].text, "ProfilerStep#"))
 		on_step(page, event);
@@ -182,14 +181,14 @@ static void on_slice(struct page *page, const struct trace_event *event)
 	if (!is_gpu && !is_ours && tid >= PAGE_SIDE_LANES &&
 	    class != CLASS_SAMPLED)
 		return;
-	lane = lane_at(page, pid,
-		       class == CLASS_SAMPLED ? tid % PAGE_SIDE_LANES : tid,
-		       false);
+	lane = page_lane_at(
+		page, pid, class == CLASS_SAMPLED ? tid % PAGE_SIDE_LANES : tid,
+		false);
 	if (lane) {
 		lane->is_gpu |= is_gpu;
 		mark(page, lane, event, class);
 	}
-	lane = is_gpu ? lane_at(page, pid, -1, true) : NULL;
+	lane = is_gpu ? page_lane_at(page, pid, -1, true) : NULL;
 	if (lane)
 		mark(page, lane, event, class);
 }
@@ -201,11 +200,11 @@ static void on_metadata(struct page *page, const struct trace_event *event)
 	struct page_lane *lane;
 	int64_t pid, tid;
 
-	if (label.type != TRACE_STRING || !identify(event, &pid, &tid) ||
+	if (label.type != TRACE_STRING || !page_identify(event, &pid, &tid) ||
 	    (tid >= PAGE_SIDE_LANES && !begins(label.text, WRITER)) ||
 	    !trace_value_is(&event->field[FIELD_NAME], "thread_name"))
 		return;
-	lane = lane_at(page, pid, tid, false);
+	lane = page_lane_at(page, pid, tid, false);
 	if (!lane)
 		return;
 	text_buffer_add_printable(&text, label.text, label.len, 80);
@@ -306,9 +305,10 @@ static void on_event(void *arg, const struct trace_event *event)
 		on_metadata(page, event);
 	else if (event->ts_state == TIME_ABSENT || event->ts_state == TIME_BAD)
 		return;
-	else if (trace_value_is(ph, "C"))
+	else if (trace_value_is(ph, "C")) {
+		page_tasks_event(page, event);
 		on_counter(page, event);
-	else if (begins(event->field[FIELD_NAME].text, "[memory]"))
+	} else if (begins(event->field[FIELD_NAME].text, "[memory]"))
 		on_memory(page, event);
 }
 
@@ -362,6 +362,7 @@ int page_read(struct page *page, const char *file)
 	if (page->wall_ns < 1)
 		page->wall_ns = 1;
 	error = trace_read(file, &sink, &page->report.facts);
+	page_tasks_end(page);
 	if (!error && page->step_count)
 		qsort(page->steps, page->step_count, sizeof(*page->steps),
 		      compare_steps);
