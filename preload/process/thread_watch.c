@@ -78,7 +78,8 @@ COLD void thread_watch_look_by_futex(void)
 		thread_watch_look();
 }
 
-COLD int thread_watch_join(pthread_t thread, void **value)
+/* ETIMEDOUT: nothing of it was done, the caller is to wait for good. */
+static int join(pthread_t thread, void **value)
 {
 	const bool is_first = is_first_thread();
 	const int saved = errno;
@@ -97,7 +98,27 @@ COLD int thread_watch_join(pthread_t thread, void **value)
 		if (rc == ETIMEDOUT)
 			thread_watch_look();
 	}
+	return rc;
+}
+
+COLD int thread_watch_join(pthread_t thread, void **value)
+{
+	const int rc = join(thread, value);
+
 	return rc == ETIMEDOUT ? real.pthread_join(thread, value) : rc;
+}
+
+/* The C library's thrd_t is a pthread_t, and its results are these. */
+COLD int thread_watch_thrd_join(thrd_t thread, int *result)
+{
+	void *value = NULL;
+	const int rc = join(thread, &value);
+
+	if (rc == ETIMEDOUT)
+		return real.thrd_join(thread, result);
+	if (!rc && result)
+		*result = (int)(uintptr_t)value;
+	return rc ? thrd_error : thrd_success;
 }
 
 bool thread_watch_wants_counts(const struct session *session)

@@ -15,6 +15,7 @@
 #include "collector/session/session.h"
 #include <pthread.h>
 #include <stdbool.h>
+#include <threads.h>
 
 /* Why it is recorded. */
 #define WATCHED_FOR_HEAP    "two seconds of processor time, and allocations"
@@ -38,8 +39,9 @@ void thread_watch_look(void);
 /* The same of a system call, which an allocator with locks of its own makes. */
 void thread_watch_look_by_futex(void);
 
-/* pthread_join() that, on the first thread, looks ten times a second. */
+/* Those that, on the first thread, look ten times a second. */
 int thread_watch_join(pthread_t thread, void **value);
+int thread_watch_thrd_join(thrd_t thread, int *result);
 
 /* The program has begun a thread, and nothing that is drawn may be all that it
  * does: what the kernel counts of its threads is wanted. */

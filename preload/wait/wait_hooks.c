@@ -570,12 +570,14 @@ THREAD_WAIT_HOOK int pthread_join(pthread_t thread, void **value)
 	return rc;
 }
 
-WAIT_HOOK int thrd_join(thrd_t thread, int *value)
+THREAD_WAIT_HOOK int thrd_join(thrd_t thread, int *value)
 {
 	struct join join = join_begins((const void *)thread);
 	int rc;
 
 	LOOK_UP(thrd_join, thrd_error);
+	if (thread_watch_is_on())
+		return thread_watch_thrd_join(thread, value);
 	if (likely(!join.start))
 		return real.thrd_join(thread, value);
 	rc = real.thrd_join(thread, value);

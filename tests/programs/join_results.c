@@ -2,12 +2,13 @@
 /*
  * join_results.c - what pthread_join() returns: a value of a thread that takes
  * a third of a second, for itself, for a detached one; what it does to errno;
- * and that who waits in it can be cancelled.
+ * and that who waits in it can be cancelled.  The same of thrd_join().
  */
 #include <errno.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <string.h>
+#include <threads.h>
 #include <unistd.h>
 
 static void *late(void *value)
@@ -20,6 +21,27 @@ static void *waits(void *thread)
 {
 	pthread_join(*(pthread_t *)thread, NULL);
 	return NULL;
+}
+
+static int late_c11(void *value)
+{
+	usleep(330000);
+	return -(int)(long)value;
+}
+
+static void join_c11(void)
+{
+	thrd_t thread;
+	int result = 0, itself;
+
+	thrd_create(&thread, late_c11, (void *)7);
+	errno = 5;
+	thrd_join(thread, &result);
+	itself = thrd_join(thrd_current(), NULL);
+	printf("C11: %d, itself %s, errno %d\n", result,
+	       itself == thrd_error ? "an error" : "?", errno);
+	thrd_create(&thread, late_c11, NULL);
+	thrd_join(thread, NULL);
 }
 
 static const char *name_of(int error)
@@ -52,5 +74,6 @@ int main(void)
 	pthread_join(waiter, &value);
 	pthread_join(thread, NULL);
 	puts(value == PTHREAD_CANCELED ? "cancelled" : "not cancelled");
+	join_c11();
 	return 0;
 }

@@ -3,12 +3,14 @@
  * thread_pools.cpp - work in threads of std::thread, and nothing else that is
  * recorded; until the process has used so many seconds of processor time.
  *
- *	thread_pools pool | crowd | join | each | future | idle [SECONDS]
+ *	thread_pools pool | crowd | join | join_c11 | each | future | idle
+ *		[SECONDS]
  *
  * pool: two threads, of which the second works half as long a turn; the first
  * thread waits on a condition.  crowd: and ninety wait meanwhile.  join: it
- * waits for two threads to end.  each: two threads a turn.  future: two threads
- * keep promises.  idle: the first thread alone works while two wait.
+ * waits for two threads to end; join_c11: for C11's.  each: two threads a turn.
+ * future: two threads keep promises.  idle: the first thread alone works while
+ * two wait.
  */
 #include <atomic>
 #include <condition_variable>
@@ -20,6 +22,7 @@
 #include <mutex>
 #include <pthread.h>
 #include <thread>
+#include <threads.h>
 #include <vector>
 
 static double used(clockid_t clock)
@@ -120,6 +123,22 @@ static void run_join()
 	second.join();
 }
 
+static void run_join_c11()
+{
+	thrd_t threads[2];
+
+	for (thrd_t &one : threads)
+		thrd_create(
+			&one,
+			[](void *) {
+				work_on();
+				return 0;
+			},
+			nullptr);
+	for (thrd_t one : threads)
+		thrd_join(one, nullptr);
+}
+
 static void run_each()
 {
 	while (goes_on()) {
@@ -177,6 +196,8 @@ int main(int count, char **words)
 		run_crowd();
 	else if (!strcmp(how, "join"))
 		run_join();
+	else if (!strcmp(how, "join_c11"))
+		run_join_c11();
 	else if (!strcmp(how, "each"))
 		run_each();
 	else if (!strcmp(how, "future"))

@@ -48,7 +48,9 @@ def test_a_pool_that_the_first_thread_waits_for():
 
 
 def test_threads_that_are_waited_for_till_they_end():
-    """pthread_join() alone is called meanwhile."""
+    """pthread_join() alone is called meanwhile, or thrd_join()."""
+    run = pools("join_c11")
+    expect_equal(run.trace.top["traceprof_reason"], WHY, "what began it")
     run = pools("join")
     expect_equal(run.trace.top["traceprof_reason"], WHY, "what began it")
     said, rows = told(run)
@@ -95,8 +97,8 @@ def test_what_a_join_returns():
     """Its value and its errors, while it is looked whether threads work."""
     program = compile_program("join_results.c", "-pthread", name="join_results")
     run = same(program)
-    expect_equal(run.stdout, "value 7, itself EDEADLK, detached EINVAL, errno 5, cancelled\n",
-                 "as without")
+    expect_equal(run.stdout, "value 7, itself EDEADLK, detached EINVAL, errno 5, cancelled\n"
+                             "C11: -7, itself an error, errno 5\n", "as without")
 
 
 if __name__ == "__main__":
