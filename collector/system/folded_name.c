@@ -184,16 +184,22 @@ static void cut(struct folded_name *out, const char *name)
 	out->text[out->len] = '\0';
 }
 
+const char *folded_python_end(const char *end)
+{
+	const size_t path = strcspn(end, "(");
+	const char *folder = end[path] ? memchr(end, '/', path) : NULL;
+
+	return folder ? folder : end;
+}
+
 /* Of Python's the end is kept, which is the function, with as many of the
  * folders of its file as there is room for. */
 static void cut_python(struct folded_name *out, const char *name, size_t len)
 {
 	const size_t dots = sizeof(DOTS) - 1;
-	const char *end = name + len - (FOLDED_NAME_MAX - dots);
-	const char *folder = strchr(end, '/');
+	const char *end =
+		folded_python_end(name + len - (FOLDED_NAME_MAX - dots));
 
-	if (folder)
-		end = folder;
 	while (((unsigned char)*end & 0xc0) == 0x80)
 		end++;
 	memcpy(out->text, DOTS, dots);

@@ -26,6 +26,10 @@ struct folded_name {
  * brackets is its name then. */
 bool folded_is_python(const char *name);
 
+/* Of the end of such a name, which may begin anywhere: from a folder of the
+ * file's path on, if it has one.  A slash behind the line is none's. */
+const char *folded_python_end(const char *end);
+
 /* The name, where no more than `whole` bytes are never folded. */
 struct folded_name folded_name(const char *name, size_t whole);
 

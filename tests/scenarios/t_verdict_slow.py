@@ -52,6 +52,19 @@ def test_what_is_compiled_in_a_slow_step_is_named():
     expect(f", most of it in {name}" in one["figure"], one)
 
 
+def test_a_long_name_of_a_compilation_keeps_its_function():
+    """The number of a compilation has a slash, too."""
+    lengths = [1000] * 30
+    lengths[13] = 10000
+    name = "torch.compile: /a/long/path/of/train.py(18): torch_dynamo_resume_in_loss_at_18 [1/0]"
+    one = found(steps(lengths, compiles(13, name)))["outliers"]
+    expect("most of it in .../of/train.py(18): torch_dynamo_resume_in_loss_at_18 [1/0]"
+           in one["figure"], one)
+    one = found(steps(lengths, compiles(13, name.replace("in_loss", "in_a_long_function"))))
+    expect("most of it in ...n.py(18): torch_dynamo_resume_in_a_long_function_at_18 [1/0]"
+           in one["outliers"]["figure"], one)
+
+
 def test_what_is_compiled_elsewhere_or_in_no_time_is_not_named():
     lengths = [1000] * 30
     lengths[13] = 10000

@@ -154,14 +154,6 @@ static const char *from_package(const char *name)
 	return name;
 }
 
-/* Of the end of a path from a folder on, where there is one. */
-static const char *last_folders(const char *end)
-{
-	const char *folder = strchr(end, '/');
-
-	return folder ? folder : end;
-}
-
 /* The middle is cut out: what tells names apart stands at their ends.  Of
  * Python's that is the function, and the file. */
 struct short_name short_name(const char *name)
@@ -175,8 +167,9 @@ struct short_name short_name(const char *name)
 	if (whole.len <= room)
 		snprintf(short_text.text, room + 1, "%s", whole.data);
 	else if (folded_is_python(whole.data))
-		snprintf(short_text.text, room + 1, "...%s",
-			 last_folders(whole.data + whole.len - (room - 3)));
+		snprintf(
+			short_text.text, room + 1, "...%s",
+			folded_python_end(whole.data + whole.len - (room - 3)));
 	else
 		snprintf(short_text.text, room + 1, "%.*s...%s", (int)half,
 			 whole.data, whole.data + whole.len - half);
