@@ -97,8 +97,7 @@ static void note_look(struct step_marks *marks, uint64_t ticks)
 			(struct step_look){marks->count, ticks};
 }
 
-/* Functions that are called while another one is compiled are no calls of the
- * program's own; and JAX enters some calls twice. */
+/* What is called while another is compiled; and JAX enters some twice. */
 static void leave_inner(struct step_marks *marks, size_t at)
 {
 	struct loop_mark *all = step_marks(marks);
@@ -161,8 +160,9 @@ void step_marks_drop(struct step_marks *marks, size_t count)
 	marks->count -= count;
 	marks->next_look = marks->count + marks->count / 4;
 	marks->looks = 0;
-	memmove(step_marks(marks), step_marks(marks) + count,
-		marks->count * sizeof(struct loop_mark));
+	if (count)
+		memmove(step_marks(marks), step_marks(marks) + count,
+			marks->count * sizeof(struct loop_mark));
 }
 
 size_t step_marks_before(const struct step_marks *marks, uint64_t ticks)

@@ -5,6 +5,7 @@
  * A child makes a session, records, writes some of it down and is killed; the
  * parent finishes its trace.
  */
+#include "tests/unit/cmocka_base.h"
 #include "tests/unit/sample_session.h"
 #include "writer/checkpoint.h"
 #include "writer/pass.h"
@@ -20,7 +21,6 @@
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
-#include <cmocka.h>
 
 #define EVENTS 3000u
 #define WORK   "\"cat\":\"user_annotation\",\"name\":\"work "
@@ -352,7 +352,9 @@ static void a_look_costs_little_of_others(void **state)
 	recovery_count_folder("/elsewhere");
 	before = faults();
 	assert_int_equal(recovery_count_folder("/elsewhere"), 0);
-	assert_in_range(faults() - before, 0, 40);
+	/* A sanitizer has pages of its own beside each. */
+	if (!UNDER_SANITIZER)
+		assert_in_range(faults() - before, 0, 40);
 	recovered();
 	sample_end(&sample);
 }
