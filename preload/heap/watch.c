@@ -100,6 +100,14 @@ uint32_t watch_decide(void)
 	return gate_bits() == GATE_UNDECIDED ? life_decide() : life_settled();
 }
 
+static COLD uint32_t begin(const char *reason)
+{
+	const uint32_t bits = life_begin_in_allocation(reason);
+
+	thread_watch_begun();
+	return bits;
+}
+
 uint32_t watch_alloc(void)
 {
 	const uint32_t open = watch_decide();
@@ -109,7 +117,7 @@ uint32_t watch_alloc(void)
 		return open;
 	/* Where early blocks alone keep free() on its longer way: no. */
 	reason = life_is_watching() ? reason_now() : NULL;
-	return reason ? life_begin_in_allocation(reason) : life_settled();
+	return reason ? begin(reason) : life_settled();
 }
 
 /* What we allocate ourselves isn't the program's. */

@@ -19,7 +19,7 @@
 #define SECOND_NS     1000000000
 
 static struct {
-	_Atomic bool has_threads;
+	_Atomic bool has_threads, is_noted;
 	_Atomic uint64_t next_ns; /* to look at */
 	bool has_worked;	  /* the first thread's */
 } watch;
@@ -27,6 +27,7 @@ static struct {
 void thread_watch_start(void)
 {
 	store_relaxed(&watch.has_threads, false);
+	store_relaxed(&watch.is_noted, false);
 	watch.has_worked = false;
 }
 
@@ -52,6 +53,32 @@ static bool is_first_thread(void)
 	return getpid() == (pid_t)syscall(SYS_gettid);
 }
 
+static bool is_by_work(const struct session *session)
+{
+	const char *reason = session->head->reason;
+
+	return !strcmp(reason, WATCHED_FOR_THREADS) ||
+	       !strcmp(reason, WATCHED_FOR_HEAP);
+}
+
+COLD void thread_watch_begun(void)
+{
+	struct session *session = load_relaxed(&session_here);
+	struct timespec used;
+
+	/* Of two threads that see the time one begins. */
+	if (session && is_by_work(session) &&
+	    !atomic_exchange_explicit(&watch.is_noted, true,
+				      memory_order_relaxed) &&
+	    !clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &used))
+		session_note(session,
+			     "the recording began when the program had used "
+			     "%lu.%lu s of processor time; events of what it "
+			     "did before are not in it",
+			     (unsigned long)used.tv_sec,
+			     (unsigned long)used.tv_nsec / 100000000);
+}
+
 /* Of a program that doesn't wait until it ends, that would be a recording of
  * its end: it begins with a later wait. */
 COLD void thread_watch_look(void)
@@ -63,8 +90,10 @@ COLD void thread_watch_look(void)
 		return;
 	now = clock_monotonic_ns();
 	if (now >= load_relaxed(&watch.next_ns) && is_first_thread()) {
-		if (watch.has_worked && life_is_watching())
+		if (watch.has_worked && life_is_watching()) {
 			life_begin(WATCHED_FOR_THREADS);
+			thread_watch_begun();
+		}
 		watch.has_worked = has_worked();
 		store_relaxed(&watch.next_ns,
 			      now + (watch.has_worked ? AGAIN_NS : LOOK_NS));
@@ -123,9 +152,5 @@ COLD int thread_watch_thrd_join(thrd_t thread, int *result)
 
 bool thread_watch_wants_counts(const struct session *session)
 {
-	const char *reason = session->head->reason;
-
-	return load_relaxed(&watch.has_threads) &&
-	       (!strcmp(reason, WATCHED_FOR_THREADS) ||
-		!strcmp(reason, WATCHED_FOR_HEAP));
+	return load_relaxed(&watch.has_threads) && is_by_work(session);
 }

@@ -43,6 +43,9 @@ void thread_watch_look_by_futex(void);
 int thread_watch_join(pthread_t thread, void **value);
 int thread_watch_thrd_join(thrd_t thread, int *result);
 
+/* A recording has begun.  A note, if it was for one of the reasons above. */
+void thread_watch_begun(void);
+
 /* The program has begun a thread, and nothing that is drawn may be all that it
  * does: what the kernel counts of its threads is wanted. */
 bool thread_watch_wants_counts(const struct session *session);

@@ -56,7 +56,10 @@ def test_threads_that_are_waited_for_till_they_end():
     said, rows = told(run)
     expect("thread_pools (2 threads)" in said, said)
     expect_equal(len(rows), 3, rows)
-    # What they ran before is not in it.
+    # What they ran before is not in it, and is said.
+    expect(any(re.match("the recording began when the program had used 2[.][0-9] s of "
+                        "processor time; events of what it did before are not in it$", note)
+               for note in run.trace.meta["notes"]), run.trace.meta["notes"])
     expect(0 < sum(row["ran_ns"] for row in rows) < 1.5e9, rows)
 
 
