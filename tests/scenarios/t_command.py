@@ -206,6 +206,21 @@ def test_check_of_what_is_read_while_it_grows():
                      is_final, said)
 
 
+def test_check_of_a_member_that_hides_what_is_written():
+    """A kill in the middle of a write leaves it behind: it has no text, so that who reads
+    the first one alone lacks nothing."""
+    for text, is_fault in (("", False), ("\n", True)):
+        path = os.path.join(folder(), "made_700.1.pt.trace.json.gz")
+        with gzip.open(path, "wt", encoding="utf-8") as file:
+            json.dump({"schemaVersion": 1, "traceEvents": [],
+                       "traceprof": {"final": False, "waiting": 3}}, file)
+        with gzip.open(path, "at", encoding="utf-8") as file:
+            file.write(text)
+        said = command("check", path).stdout
+        expect_equal("2 gzip members; some viewers read the first alone [rule 1]" in said,
+                     is_fault, said)
+
+
 def test_check_keeps_the_books_by_kind():
     books = {"seen": 12, "written": 10, "cut": 1, "dropped": 1}
     right = checked([], events=books, written_by_kind={"alloc": 4, "free": 6})

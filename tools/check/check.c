@@ -209,10 +209,14 @@ static void check_file(struct check *check, const struct trace_facts *facts)
 {
 	struct fault_list *faults = &check->faults;
 
-	if (facts->input.members > 1)
+	const unsigned int members =
+		facts->input.members - facts->input.empty_members;
+
+	/* An empty one hides what is written: a kill may leave it behind. */
+	if (members > 1)
 		fault_add(faults, RULE_MEMBER, NULL,
 			  "%u gzip members; some viewers read the first alone",
-			  facts->input.members);
+			  members);
 	/* What is written meanwhile lies behind the end that was read. */
 	if (facts->input.trailing_bytes && !facts->unfinished.is_so)
 		fault_add(faults, RULE_MEMBER, NULL,

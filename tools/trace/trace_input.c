@@ -246,11 +246,13 @@ static long read_gzip(struct trace_input *input, char *text, size_t len)
 				    "the gzip stream is cut short: no end, no "
 				    "checksum");
 		status = inflate(in, Z_NO_FLUSH);
-		if (status == Z_STREAM_END)
+		if (status == Z_STREAM_END) {
 			input->in_member = false;
-		else if (status != Z_OK && status != Z_BUF_ERROR)
+			input->facts.empty_members += !in->total_out;
+		} else if (status != Z_OK && status != Z_BUF_ERROR) {
 			return fail(input, EBADMSG,
 				    in->msg ? in->msg : "damaged gzip stream");
+		}
 	}
 	return (long)(len - in->avail_out);
 }

@@ -21,10 +21,11 @@ struct trace_last;
 
 struct trace_input_facts {
 	bool compressed;
-	unsigned int members;	 /* gzip members begun */
-	uint64_t file_bytes;	 /* read so far */
-	uint64_t text_bytes;	 /* handed out so far */
-	uint64_t trailing_bytes; /* after the last member, not gzip */
+	unsigned int members;	    /* gzip members begun */
+	unsigned int empty_members; /* of them, ended without a text */
+	uint64_t file_bytes;	    /* read so far */
+	uint64_t text_bytes;	    /* handed out so far */
+	uint64_t trailing_bytes;    /* after the last member, not gzip */
 };
 
 /* 0 and *opened, or -errno.  `path` must stay valid until it is closed. */
