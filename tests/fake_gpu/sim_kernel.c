@@ -18,6 +18,22 @@
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct sim_kernel *kernels;
 
+static void take(void)
+{
+	pthread_mutex_lock(&lock);
+}
+
+static void give(void)
+{
+	pthread_mutex_unlock(&lock);
+}
+
+/* A forked child looks for its kernel before it hears that it has no CUDA. */
+__attribute__((constructor)) static void keep_forks_out(void)
+{
+	pthread_atfork(take, give, give);
+}
+
 /* The newest that has gone, and whose place is still free. */
 static struct sim_kernel *free_place(void)
 {
