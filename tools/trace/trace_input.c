@@ -248,7 +248,8 @@ static long read_gzip(struct trace_input *input, char *text, size_t len)
 		status = inflate(in, Z_NO_FLUSH);
 		if (status == Z_STREAM_END) {
 			input->in_member = false;
-			input->facts.empty_members += !in->total_out;
+			input->facts.empty_members +=
+				!in->total_out && input->facts.members > 1;
 		} else if (status != Z_OK && status != Z_BUF_ERROR) {
 			return fail(input, EBADMSG,
 				    in->msg ? in->msg : "damaged gzip stream");

@@ -22,7 +22,7 @@ struct trace_last;
 struct trace_input_facts {
 	bool compressed;
 	unsigned int members;	    /* gzip members begun */
-	unsigned int empty_members; /* of them, ended without a text */
+	unsigned int empty_members; /* behind the first, without a text */
 	uint64_t file_bytes;	    /* read so far */
 	uint64_t text_bytes;	    /* handed out so far */
 	uint64_t trailing_bytes;    /* after the last member, not gzip */
