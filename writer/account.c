@@ -18,7 +18,9 @@ void account_take(struct writer_state *state, bool is_last,
 {
 	struct session_header *head = state->session->head;
 
-	thread_sum(state->session, &account->sums);
+	account->loss_count =
+		thread_sum_losses(state->session, &account->sums,
+				  account->losses, ACCOUNT_THREADS);
 	account->written = state->counts.written;
 	account->cut = state->counts.cut;
 	account->thinned = state->counts.thinned;

@@ -17,6 +17,9 @@
 
 #include "writer/state/writer_state.h"
 
+/* Threads whose losses are shown. */
+#define ACCOUNT_THREADS 256u
+
 struct account {
 	uint64_t seen;
 	uint64_t written;
@@ -24,6 +27,8 @@ struct account {
 	uint64_t thinned;
 	uint64_t unrecorded, missed;
 	struct thread_sums sums;
+	struct thread_loss losses[ACCOUNT_THREADS];
+	unsigned int loss_count;
 	int64_t heap_live;
 };
 

@@ -24,7 +24,6 @@
  * had to end, since then nothing else has them. */
 #define TOTALS_SHOWN		    200u
 #define TOTALS_SHOWN_WITHOUT_DETAIL 100000u
-#define THREADS_SHOWN		    256u
 
 static void micros(struct json *json, uint64_t ns)
 {
@@ -248,50 +247,16 @@ static void by_kind(struct json *json, const char *name, const uint64_t *counts)
 	json_char(json, '}');
 }
 
-struct thread_loss {
-	uint32_t tid;
-	uint64_t dropped;
-};
-
-/* Adds a loss; two records may have had one tid, and each key comes once. */
-static void add_loss(struct thread_loss *losses, unsigned int *count,
-		     uint32_t tid, uint64_t dropped)
+static void dropped_by_thread(struct json *json, const struct account *account)
 {
-	unsigned int i = 0;
-
-	while (i < *count && losses[i].tid != tid)
-		i++;
-	if (i == THREADS_SHOWN)
-		return;
-	if (i == *count)
-		losses[(*count)++] = (struct thread_loss){.tid = tid};
-	losses[i].dropped += dropped;
-}
-
-/* A record may have had several owners; its losses go to the last. */
-static void dropped_by_thread(const struct writer_state *state,
-			      struct json *json)
-{
-	struct thread_loss losses[THREADS_SHOWN];
-	unsigned int count = 0;
-
-	for (const struct ring_reader *t = state->readers; t; t = t->older) {
-		const struct ring *ring = &t->thread->ring;
-		uint64_t dropped = 0;
-
-		for (unsigned int i = 0; i < EVENT_KIND_COUNT; i++)
-			dropped += ring->dropped[i];
-		if (dropped)
-			add_loss(losses, &count, t->thread->tid, dropped);
-	}
 	json_raw(json, ",\"dropped_by_thread\":{");
-	for (unsigned int i = 0; i < count; i++) {
+	for (unsigned int i = 0; i < account->loss_count; i++) {
 		if (i)
 			json_char(json, ',');
 		json_char(json, '"');
-		json_u64(json, losses[i].tid);
+		json_u64(json, account->losses[i].tid);
 		json_raw(json, "\":");
-		json_u64(json, losses[i].dropped);
+		json_u64(json, account->losses[i].dropped);
 	}
 	json_char(json, '}');
 }
@@ -672,7 +637,7 @@ void trace_frame_tail(struct writer_state *state, struct json *json,
 	events(json, state, &account);
 	waits(json, &state->counts.waits, end.is_last);
 	by_kind(json, "dropped_by_kind", account.sums.dropped_by_kind);
-	dropped_by_thread(state, json);
+	dropped_by_thread(json, &account);
 	by_kind(json, "written_by_kind", state->counts.written_by_kind);
 	heap(json, state, &account);
 	sampling_json(json, state);

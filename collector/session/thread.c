@@ -232,11 +232,33 @@ struct thread *thread_each(const struct session *session, struct thread *last)
 	return thread;
 }
 
-void thread_sum(const struct session *session, struct thread_sums *sums)
+/* Two records may have had one tid, and each number comes once. */
+static unsigned int add_loss(struct thread_loss *losses, unsigned int count,
+			     unsigned int room, struct thread_loss loss)
 {
+	unsigned int i = 0;
+
+	while (i < count && losses[i].tid != loss.tid)
+		i++;
+	if (i == room)
+		return count;
+	if (i == count)
+		losses[count++] = (struct thread_loss){.tid = loss.tid};
+	losses[i].dropped += loss.dropped;
+	return count;
+}
+
+unsigned int thread_sum_losses(const struct session *session,
+			       struct thread_sums *sums,
+			       struct thread_loss *losses, unsigned int room)
+{
+	unsigned int count = 0;
+
 	*sums = (struct thread_sums){0};
 	for (struct thread *t = thread_each(session, NULL); t;
 	     t = thread_each(session, t)) {
+		struct thread_loss loss = {.tid = t->tid};
+
 		sums->committed += t->ring.committed;
 		sums->thinned += t->thin.marked + t->thin.heap_skipped[0] +
 				 t->thin.heap_skipped[1];
@@ -247,10 +269,23 @@ void thread_sum(const struct session *session, struct thread_sums *sums)
 		sums->heap_asked_bytes += t->asked_bytes;
 		sums->heap_free_bytes += t->ring.heap_free_bytes;
 		for (int i = 0; i < EVENT_KIND_COUNT; i++) {
-			sums->dropped_by_kind[i] += t->ring.dropped[i];
-			sums->dropped += t->ring.dropped[i];
+			/* Its owner goes on: one look for all three. */
+			const uint64_t dropped =
+				*(volatile const uint64_t *)&t->ring.dropped[i];
+
+			sums->dropped_by_kind[i] += dropped;
+			loss.dropped += dropped;
 		}
+		sums->dropped += loss.dropped;
+		if (loss.dropped)
+			count = add_loss(losses, count, room, loss);
 	}
+	return count;
+}
+
+void thread_sum(const struct session *session, struct thread_sums *sums)
+{
+	thread_sum_losses(session, sums, NULL, 0);
 }
 
 struct window_counts thread_counts(const struct session *session)

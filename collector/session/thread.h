@@ -326,6 +326,19 @@ struct thread_sums {
 };
 void thread_sum(const struct session *session, struct thread_sums *sums);
 
+/* Events refused on a thread of this number. */
+struct thread_loss {
+	uint32_t tid;
+	uint64_t dropped;
+};
+
+/* The same, and whose these losses are: of the first `room` numbers that lost
+ * any, together all of sums->dropped if there are no more.  A record may have
+ * had several owners; its losses go to the last.  Returns how many. */
+unsigned int thread_sum_losses(const struct session *session,
+			       struct thread_sums *sums,
+			       struct thread_loss *losses, unsigned int room);
+
 /* Those that an edge of a window is told with. */
 struct window_counts thread_counts(const struct session *session);
 

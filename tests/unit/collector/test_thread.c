@@ -368,6 +368,52 @@ static void test_sums_over_all_records(void **state)
 	assert_int_equal(sums.heap_free_bytes, 24);
 }
 
+static _Atomic bool is_over;
+
+static void *lose_on_and_on(void *ring)
+{
+	for (unsigned int i = 0; !load_relaxed(&is_over); i++)
+		((struct ring *)ring)
+			->dropped[i % 2 ? EVENT_MARK : EVENT_STEP]++;
+	return NULL;
+}
+
+/* Whose they are and of which kind is told of the same ones, whatever the
+ * threads lose meanwhile. */
+static void test_losses_add_up_while_more_come(void **state)
+{
+	struct thread_loss losses[4];
+	struct thread_sums sums;
+	pthread_t loser;
+
+	(void)state;
+	thread_self = NULL;
+	thread_here()->ring.dropped[EVENT_MARK] = 3;
+	thread_self->tid = 1;
+	thread_self = NULL;
+	thread_here()->ring.dropped[EVENT_MARK] = 5;
+	thread_self->tid = 2;
+	store_relaxed(&is_over, false);
+	assert_int_equal(pthread_create(&loser, NULL, lose_on_and_on,
+					&thread_self->ring),
+			 0);
+	for (int i = 0; i < 20000; i++) {
+		assert_int_equal(thread_sum_losses(session, &sums, losses, 4),
+				 2);
+		assert_int_equal(losses[0].dropped + losses[1].dropped,
+				 sums.dropped);
+		assert_int_equal(sums.dropped_by_kind[EVENT_MARK] +
+					 sums.dropped_by_kind[EVENT_STEP],
+				 sums.dropped);
+	}
+	store_relaxed(&is_over, true);
+	pthread_join(loser, NULL);
+	/* Of more threads than there is room for, the first. */
+	assert_int_equal(thread_sum_losses(session, &sums, losses, 1), 1);
+	assert_int_equal(losses[0].tid, 2);
+	assert_true(losses[0].dropped < sums.dropped);
+}
+
 static void test_regions_have_numbers_of_their_own(void **state)
 {
 	struct thread *first = thread_here();
@@ -410,6 +456,7 @@ int main(void)
 		THREAD_TEST(test_a_hostile_list_ends),
 		THREAD_TEST(test_a_list_of_noise_ends),
 		THREAD_TEST(test_sums_over_all_records),
+		THREAD_TEST(test_losses_add_up_while_more_come),
 		THREAD_TEST(test_regions_have_numbers_of_their_own),
 	};
 
