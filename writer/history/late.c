@@ -21,12 +21,26 @@ int late_start(struct writer_state *state)
 	if (!state->is_live || head->options.encode == ENCODE_LIVE)
 		return 0;
 	state->room = arena_alloc(&state->arena, sizeof(*state->room));
-	return state->room ? 0 : -ENOMEM;
+	if (!state->room)
+		return -ENOMEM;
+	state->spare_chunk = pool_take(state->session);
+	return 0;
 }
 
 bool late_waits_for_end(struct writer_state *state)
 {
 	return state->late_since_ns && load_relaxed(&state->is_ending);
+}
+
+/* A program that was quicker than our start, say, has filled every chunk.  To
+ * pack them frees most of them long before they could be written down. */
+static bool is_full(struct writer_state *state)
+{
+	if (pool_room(state->session))
+		return false;
+	if (state->readers || !writer_state_find_readers(state))
+		pack_rings(state);
+	return !pool_room(state->session);
 }
 
 /* A thread that is over keeps its record, and a chunk that nobody may pack, as
@@ -37,7 +51,7 @@ static bool is_short(struct writer_state *state)
 	return state->retired > RETIRED_MOST ||
 	       state->retired > spill_limit(state) ||
 	       (state->retired && pool_is_spent(state->session)) ||
-	       !pool_room(state->session);
+	       is_full(state);
 }
 
 /* Nobody needs them now, and there is a place for them. */

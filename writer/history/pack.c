@@ -46,12 +46,24 @@ uint64_t pack_next(const struct chunk *chunk)
 	return load_relaxed(&((struct chunk *)chunk)->next) & CHUNK_NEXT_MASK;
 }
 
+void pack_give(struct writer_state *state, uint64_t at)
+{
+	if (state->room && !state->spare_chunk)
+		state->spare_chunk = at;
+	else
+		pool_give(state->session, at);
+}
+
 struct chunk *pack_make(struct writer_state *state, enum chunk_form form,
 			uint64_t *at)
 {
 	struct chunk *chunk;
 
 	*at = pool_take(state->session);
+	if (!*at) {
+		*at = state->spare_chunk;
+		state->spare_chunk = 0;
+	}
 	if (!*at)
 		return NULL;
 	chunk = chunk_at(state, *at);
@@ -121,13 +133,13 @@ static uint64_t pack_one(struct writer_state *state, uint64_t last_at,
 	if (packing.done < packing.count) {
 		/* It takes more room so: no event is like another. */
 		state->packed_chunks--;
-		pool_give(state->session, made_at);
+		pack_give(state, made_at);
 		return 0;
 	}
 	if (!is_packed)
 		used = last->form == CHUNK_SPOOLED ? pack_used(last) : 0;
 	pack_link(last, used, made_at ? made_at : next);
-	pool_give(state->session, at);
+	pack_give(state, at);
 	return made_at ? made_at : last_at;
 }
 

@@ -116,7 +116,7 @@ static uint64_t replace(struct writer_state *state,
 	if (at != leaving->before)
 		pack_link(before, pack_used(before), at);
 	state->packed_chunks--;
-	pool_give(state->session, leaving->at);
+	pack_give(state, leaving->at);
 	return at;
 }
 

@@ -24,5 +24,7 @@ uint64_t pack_used(const struct chunk *chunk);
 uint64_t pack_next(const struct chunk *chunk);
 struct chunk *pack_make(struct writer_state *state, enum chunk_form form,
 			uint64_t *at);
+/* What is free again: the pool's, or the spare one. */
+void pack_give(struct writer_state *state, uint64_t chunk);
 
 #endif

@@ -157,7 +157,8 @@ struct writer_state {
 	struct chunk_prefault prefault; /* of chunks, where it is live */
 	struct spool spool;		/* the rings' part on disk */
 	uint64_t packed_chunks;		/* of theirs that are packed */
-	uint64_t late_since_ns;		/* events wait for room; 0 none do */
+	uint64_t spare_chunk;	/* for one more when none is free; or 0 */
+	uint64_t late_since_ns; /* events wait for room; 0 none do */
 	uint64_t late_passes;
 	uint64_t ends_since_ns; /* monotonic; the program's end waits */
 	const _Atomic bool *is_cancelled; /* of a recovery; NULL: it never is */

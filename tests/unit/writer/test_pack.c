@@ -234,6 +234,35 @@ static void who_waits_for_live_writing_is_not_packed(void **unused)
 	assert_true(relieved(ON_FULL_WAIT, ENCODE_LIVE, true) > 0);
 }
 
+/* The program was quicker than our start, and no chunk is free: they are packed
+ * all the same, and nothing is written down, nor lost. */
+static void a_full_buffer_is_packed(void **unused)
+{
+	struct sample sample;
+	struct writer_state state;
+	struct stream stream = {0};
+
+	(void)unused;
+	sample_begin(&sample);
+	sample.options.buffer_mb = 4;
+	sample.options.encode = ENCODE_LATE;
+	sample_session(&sample);
+	sample_window(&sample, 0);
+	assert_int_equal(pass_start(&state, sample.session, true), 0);
+	stream.thread = sample_thread(&sample, 1);
+	while (pool_room(state.session))
+		push(&stream, 1000);
+	pass_run(&state);
+	assert_int_equal(state.late_passes, 1);
+	assert_true(pool_room(state.session) > (4 << 20) / CHUNK_BYTES / 2);
+	stream.reader = reader_of(&state, stream.thread);
+	read_some(&state, &stream, UINT64_MAX);
+	assert_int_equal(stream.read, stream.pushed);
+	spool_end(&state.spool, true);
+	pass_end(&state);
+	sample_end(&sample);
+}
+
 /* More of them than may wait, each in a slice of the drain by itself. */
 static void do_not_wait(uint32_t count, int64_t buffer_mb)
 {
@@ -283,6 +312,7 @@ int main(void)
 		cmocka_unit_test(groups),
 		cmocka_unit_test(nothing_is_lost_or_moved),
 		cmocka_unit_test(who_waits_for_live_writing_is_not_packed),
+		cmocka_unit_test(a_full_buffer_is_packed),
 		cmocka_unit_test(threads_that_are_over_do_not_wait),
 	};
 
