@@ -9,7 +9,7 @@ import sys
 TAP = re.compile(r"^(not ok|ok) \d+ ?-? ?(.*)$")
 SKIP = re.compile(r"\s*# SKIP\s*(.*)$")
 ALONE = re.compile(r"^(?:#|/\*|//) runs alone: ", re.M)
-OF_THE_PROGRAM = re.compile(r"did not end within|ended with status|ran no test")
+OF_THE_PROGRAM = re.compile(r"said nothing for|ended with status|ran no test")
 TEST = re.compile(r"^def (test_\w+)\(", re.M)
 # Long ones go first, and in parts that run side by side.
 PARTS = {"scenarios/t_neighbours": 4, "scenarios/t_host": 2,
@@ -166,7 +166,7 @@ def results(part, output, status, limit):
             detail = []
     failed = any(verdict == "FAIL" for verdict, _, _ in found)
     if status is None:
-        found.append(("FAIL", f"did not end within {limit} s", detail))
+        found.append(("FAIL", f"said nothing for {limit} s, and was ended", detail))
     elif status != 0 and not failed:
         found.append(("FAIL", f"ended with status {status}", detail))
     elif not found:
