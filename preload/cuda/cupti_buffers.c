@@ -9,6 +9,7 @@
 #include "collector/steps/steps.h"
 #include "preload/cuda/cupti_clock.h"
 #include "preload/cuda/cupti_record.h"
+#include "preload/cuda/cupti_source.h"
 #include "writer/writer.h"
 #include <errno.h>
 #include <sys/mman.h>
@@ -104,7 +105,9 @@ void CUPTIAPI cupti_buffers_request(uint8_t **bytes, size_t *size,
 				: CUPTI_BUFFER_BYTES;
 		return;
 	}
-	add_relaxed(&buffers.refused, 1);
+	/* What is launched while the program's end is held up is no loss. */
+	if (!cupti_flush_end_ticks())
+		add_relaxed(&buffers.refused, 1);
 	*bytes = NULL;
 	*size = 0;
 	/* Before 12.9 CUPTI follows a NULL: it gets a buffer whose contents are

@@ -63,7 +63,9 @@ static struct {
 	_Atomic uint32_t tid;
 	_Atomic uint32_t is_up;	 /* it doesn't sleep */
 	_Atomic uint32_t end_ms; /* longest end */
-	uint64_t missed_ticks;	 /* of a forced flush that left buffers out */
+	_Atomic uint64_t end_ticks;
+	bool is_past_end;      /* what is dropped now came after that */
+	uint64_t missed_ticks; /* of a forced flush that left buffers out */
 	uint64_t flushed_ns;
 	bool runs;
 	/* Calls of our own, and what is known of them; see look_for_another().
@@ -150,7 +152,9 @@ static void look_for_buffers(uint64_t before)
 	} else {
 		flush.missed_ticks = before;
 	}
-	if (is_last || !cupti_is_ours())
+	if (is_last)
+		cupti_buffers_lose(cupti_flush_end_ticks());
+	else if (!cupti_is_ours())
 		cupti_buffers_lose(before);
 }
 
@@ -189,7 +193,7 @@ static void flush_all(uint32_t flag)
 		look_for_buffers(before);
 	if (cupti.cuptiActivityGetNumDroppedRecords(NULL, 0, &dropped) ==
 		    CUPTI_SUCCESS &&
-	    dropped)
+	    dropped && !flush.is_past_end)
 		add_relaxed(&load_relaxed(&session_here)->head->gpu.dropped,
 			    dropped);
 	/* RELEASE pairs with ACQUIRE in cupti_flush_ticks(). */
@@ -259,6 +263,11 @@ bool cupti_flush_is_ending(void)
 	return load_relaxed(&flush.stage) != FLUSH_RUNS;
 }
 
+uint64_t cupti_flush_end_ticks(void)
+{
+	return load_relaxed(&flush.end_ticks);
+}
+
 uint32_t cupti_flush_tid(void)
 {
 	return load_relaxed(&flush.tid);
@@ -274,16 +283,17 @@ static void note_versions(void)
 }
 
 /* The program ends while work of a window is under way: it gets most of the
- * time that the end may take. */
+ * time that the end may take.  Other threads may go on launching meanwhile. */
 static void wait_for_work(void)
 {
-	const uint64_t end = clock_ticks();
+	const uint64_t end = cupti_flush_end_ticks();
 	const uint64_t until =
 		clock_monotonic_ns() +
 		(uint64_t)load_relaxed(&flush.end_ms) * (1000000 / 4 * 3);
 
 	while (cupti_is_ours()) {
 		flush_all(0);
+		flush.is_past_end = true;
 		if (!cupti_source_awaits(end))
 			return;
 		if (clock_monotonic_ns() >= until) {
@@ -395,6 +405,7 @@ void cupti_flush_end(unsigned int wait_ms)
 	    atomic_exchange_explicit(&flush.ending, 1, memory_order_relaxed))
 		return;
 	store_relaxed(&flush.end_ms, wait_ms);
+	store_relaxed(&flush.end_ticks, clock_ticks());
 	/* RELEASE pairs with ACQUIRE in run(). */
 	store_release(&flush.stage, FLUSH_LAST);
 	cupti_flush_ask();

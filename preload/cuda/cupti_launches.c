@@ -25,6 +25,7 @@ enum launch_state {
 	LAUNCH_WORKED, /* the call is still to come */
 	LAUNCH_CALLED, /* the work is */
 	LAUNCH_GRAPH,  /* a part of the work may be */
+	LAUNCH_LATE,   /* made while the program's end is held up */
 };
 
 struct launch {
@@ -95,6 +96,14 @@ static bool is_complete(struct session *session, const struct launch *launch)
 	       launch->nodes == told_work(session, launch->graph);
 }
 
+/* Other threads go on while the program's end is held up. */
+static bool is_after_end(uint64_t ticks)
+{
+	const uint64_t end = cupti_flush_end_ticks();
+
+	return end && ticks >= end;
+}
+
 /* False: what was launched then is in no file, whatever becomes of it. */
 static bool is_in_a_window(struct session *session, uint64_t ticks)
 {
@@ -102,6 +111,8 @@ static bool is_in_a_window(struct session *session, uint64_t ticks)
 	/* ACQUIRE pairs with RELEASE in window_open(). */
 	const uint64_t opened = load_acquire(&windows->opened);
 
+	if (is_after_end(ticks))
+		return false;
 	/* It may be cut from what is kept. */
 	if (search_is_on(&session->head->search) || opened > WINDOWS_MAX)
 		return true;
@@ -127,7 +138,24 @@ static void count_timeless(struct session *session, uint64_t ticks,
 		gpu->unfinished += count;
 }
 
-void cupti_launches_call(struct session *session, const struct event *event)
+/* Nobody waits for the work of a launch that other threads make while the end
+ * is held up; where it has its times already, it is recorded like any other. */
+static bool is_left_out(struct launch *launch, const struct event *call)
+{
+	const bool has_worked = launch->correlation == call->api.correlation &&
+				launch->state == LAUNCH_WORKED;
+
+	if (!is_after_end(call->start_ticks) ||
+	    (has_worked && launch->nodes > launch->timeless))
+		return false;
+	/* Those that are waited for keep their place. */
+	if (launch->state != LAUNCH_CALLED && launch->state != LAUNCH_GRAPH)
+		*launch = (struct launch){.correlation = call->api.correlation,
+					  .state = LAUNCH_LATE};
+	return true;
+}
+
+bool cupti_launches_call(struct session *session, const struct event *event)
 {
 	const uint32_t kind = event->api.is_launch;
 	struct launch *launch = launch_of(event->api.correlation);
@@ -135,10 +163,12 @@ void cupti_launches_call(struct session *session, const struct event *event)
 				launch->state == LAUNCH_WORKED;
 
 	if (!kind)
-		return;
+		return true;
+	if (is_left_out(launch, event))
+		return false;
 	known.launches++;
 	if (kind == GPU_LAUNCH_CAPTURED)
-		return;
+		return true;
 	if (kind != GPU_LAUNCH_COPY &&
 	    ++known.kernels_launched == kernels_missed())
 		known.missed_ticks = clock_ticks();
@@ -156,10 +186,11 @@ void cupti_launches_call(struct session *session, const struct event *event)
 						!is_complete(session, launch)
 					? LAUNCH_GRAPH
 					: LAUNCH_NONE;
+	return true;
 }
 
 /* One piece of work has arrived, with times or without. */
-void cupti_launches_work(struct session *session, const struct event *event,
+bool cupti_launches_work(struct session *session, const struct event *event,
 			 bool is_timeless)
 {
 	const uint64_t correlation = event->gpu.correlation;
@@ -169,6 +200,8 @@ void cupti_launches_work(struct session *session, const struct event *event,
 	if (launch->correlation != correlation)
 		*launch = (struct launch){.correlation = correlation,
 					  .state = LAUNCH_WORKED};
+	if (launch->state == LAUNCH_LATE)
+		return false;
 	if (is_timeless && launch->state == LAUNCH_WORKED)
 		launch->timeless++;
 	else if (is_timeless)
@@ -195,6 +228,7 @@ void cupti_launches_work(struct session *session, const struct event *event,
 		!gpu_state_kernels(&session->head->gpu, launch->graph);
 	cupti_graph_memory_work(event, event->kind == EVENT_GPU_GRAPH ||
 					       !told || launch->nodes == told);
+	return true;
 }
 
 /* How long a launch's first record is waited for. */
@@ -289,12 +323,12 @@ uint64_t cupti_launches_oldest(const struct session *session, uint64_t flushed)
 }
 
 /* Kernels whose end is worth waiting for when the program ends. */
-bool cupti_launches_are_under_way(const struct session *session)
+bool cupti_launches_are_under_way(const struct session *session, uint64_t end)
 {
 	for (uint32_t i = 0; i < LAUNCHES && !known.said_no_kernels; i++) {
 		const struct launch *launch = &known.launch[i];
 
-		if (launch->kind != GPU_LAUNCH_COPY &&
+		if (launch->kind != GPU_LAUNCH_COPY && launch->ticks < end &&
 		    launch->ticks + patience_of(session, launch->kind) >
 			    clock_ticks() &&
 		    (launch->state == LAUNCH_CALLED ||

@@ -259,8 +259,8 @@ static void push_shown(struct session *session, struct event *call)
 	call->api.lacks_caller =
 		!call->caller && unwind_wants(STACK_CUDA) &&
 		cupti_stacks_want(names_text(session, call->name, NULL));
-	cupti_launches_call(session, call);
-	push(call, 1);
+	if (cupti_launches_call(session, call))
+		push(call, 1);
 }
 
 static bool ran_nothing(const struct event *call,
@@ -304,14 +304,14 @@ static void push_event(struct session *session, const struct cupti_event *made)
 	const struct event *event = &made->event;
 	struct event slots[2];
 
-	switch (event->kind) {
-	case EVENT_GPU_API: push_call(session, made); return;
-	case EVENT_GPU_KERNEL:
-	case EVENT_GPU_GRAPH: session->head->gpu.kernels++; break;
-	default: break;
+	if (event->kind == EVENT_GPU_API) {
+		push_call(session, made);
+		return;
 	}
-	if (is_work(event))
-		cupti_launches_work(session, event, false);
+	if (is_work(event) && !cupti_launches_work(session, event, false))
+		return;
+	session->head->gpu.kernels += event->kind == EVENT_GPU_KERNEL ||
+				      event->kind == EVENT_GPU_GRAPH;
 	if (event->kind == EVENT_GPU_MEMORY &&
 	    !cupti_graph_memory_counts(event))
 		return;
@@ -556,7 +556,8 @@ void cupti_source_poll(void *unused)
 	if (cupti_flush_is_ending()) {
 		store_relaxed(&source.lent_ticks, cupti_buffers_oldest());
 		store_relaxed(&source.is_under_way,
-			      cupti_launches_are_under_way(session));
+			      cupti_launches_are_under_way(
+				      session, cupti_flush_end_ticks()));
 	}
 	/* RELEASE pairs with ACQUIRE in cupti_source_awaits(). */
 	store_release(&source.polled_ticks, flushed);

@@ -108,17 +108,19 @@ uint64_t cupti_pairs_oldest(void);
 
 void cupti_pairs_forget(void);
 
-/* Launches without their work so far; the writer's thread alone. */
+/* Launches without their work so far; the writer's thread alone.  False: other
+ * threads made that launch while the program's end was held up, and neither its
+ * call nor its work is recorded. */
 #define CUPTI_PATIENCE_SECONDS 2u
-void cupti_launches_call(struct session *session, const struct event *call);
-void cupti_launches_work(struct session *session, const struct event *event,
+bool cupti_launches_call(struct session *session, const struct event *call);
+bool cupti_launches_work(struct session *session, const struct event *event,
 			 bool is_timeless);
 
 /* When the oldest was made whose work is still to come, as of a flush. */
 uint64_t cupti_launches_oldest(const struct session *session, uint64_t flushed);
 
-/* Kernels whose end is worth waiting for when the program ends. */
-bool cupti_launches_are_under_way(const struct session *session);
+/* Kernels whose end is worth waiting for when the program ends, at `end`. */
+bool cupti_launches_are_under_way(const struct session *session, uint64_t end);
 
 /* Says if there are launches of kernels and no record of one. */
 void cupti_launches_look(struct session *session, bool is_over);
@@ -233,6 +235,7 @@ void cupti_flush_answered(void);
 
 /* The program ends. */
 bool cupti_flush_is_ending(void);
+uint64_t cupti_flush_end_ticks(void);
 
 /* Its thread, whose own calls of CUDA aren't the program's; 0 none. */
 uint32_t cupti_flush_tid(void);

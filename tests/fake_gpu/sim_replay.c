@@ -42,6 +42,7 @@ static struct capture {
 
 static int64_t armed_at;
 static int played;
+static pthread_once_t prepared = PTHREAD_ONCE_INIT;
 static __thread int playing;
 
 /* Where the times lie in a record; the number of them. */
@@ -229,23 +230,28 @@ static void end_buffer(void)
 	buffers_flush(0);
 }
 
-void replay_arm(void)
+static void prepare(void)
 {
-	if (!armed_at)
-		armed_at = clock_device_now();
-}
-
-void replay_play(void)
-{
-	const char *path = sim_knobs()->replay;
-
-	if (!path || __atomic_exchange_n(&played, 1, __ATOMIC_RELAXED))
+	if (!sim_knobs()->replay)
 		return;
-	read_file(path);
+	armed_at = clock_device_now();
+	read_file(sim_knobs()->replay);
 	walk(collect, nothing);
 	lay_out();
 	if (capture.count)
 		clock_sleep_until(capture.moments[capture.count - 1].device_ns);
+}
+
+void replay_arm(void)
+{
+	pthread_once(&prepared, prepare);
+}
+
+void replay_play(void)
+{
+	if (!sim_knobs()->replay ||
+	    __atomic_exchange_n(&played, 1, __ATOMIC_RELAXED))
+		return;
 	clock_anchor();
 	playing = 1;
 	walk(give, end_buffer);

@@ -8,10 +8,11 @@
 #ifndef FAKE_GPU_SIM_REPLAY_H
 #define FAKE_GPU_SIM_REPLAY_H
 
-/* The client has registered its buffers: captured time begins here. */
+/* The client has registered its buffers: captured time begins here.  Returns
+ * when it is over, since it came before the program's end. */
 void replay_arm(void);
 
-/* Gives the capture, once; waits until its last moment is over. */
+/* Gives the capture, once. */
 void replay_play(void);
 
 /* May a record that this thread writes now go to the client? */

@@ -6,8 +6,10 @@
  *
  * It marks STEPS steps of LAUNCHES kernels each, and never waits for one.  HOW
  * is how it ends: exit, _exit, quick_exit, throw, abort, segv, raise, term,
- * kill, exec, thread, pthread_exit; any other word: it returns.  Before an end
- * that nobody sees it goes on for three times as long as it took until then.
+ * kill, exec, thread, pthread_exit; beside: exit, while another thread
+ * launches on and on, faster than the GPU works; any other word: it returns.
+ * Before an end that nobody sees it goes on for three times as long as it took
+ * until then.
  */
 #include "traceprof.h"
 
@@ -57,11 +59,16 @@ static void load()
 		 -1, nullptr, nullptr, nullptr, nullptr, nullptr);
 }
 
-static void launch_one()
+static int try_one()
 {
 	const size3 one = {1, 1, 1};
 
-	if (launch((const void *)kernel, one, one, nullptr, 0, nullptr))
+	return launch((const void *)kernel, one, one, nullptr, 0, nullptr);
+}
+
+static void launch_one()
+{
+	if (try_one())
 		exit(4);
 }
 
@@ -71,8 +78,20 @@ static void outlive_main()
 	puts("last thread");
 }
 
+static void keep_launching()
+{
+	/* Until the driver is gone. */
+	while (!try_one())
+		usleep(1000);
+}
+
 static void end_by_a_call(const char *how)
 {
+	if (!strcmp(how, "beside")) {
+		std::thread(keep_launching).detach();
+		usleep(50000);
+		exit(3);
+	}
 	if (!strcmp(how, "exit"))
 		exit(3);
 	if (!strcmp(how, "_exit"))

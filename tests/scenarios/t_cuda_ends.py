@@ -80,6 +80,18 @@ def test_windows_whose_kernels_the_end_does_not_wait_for():
                f"{how}: {missing} {run.stderr}")
 
 
+def test_an_end_waits_for_no_launch_that_is_made_while_it_waits():
+    """Another thread's, of which some are always under way: the end would be held up
+    for minutes.  All that was launched before has its kernel."""
+    (how, run), = ended({"beside": 3}, TRACEPROF_EXIT_MS="600000",
+                        SIMGPU_KERNEL_NS="5000000")
+    gpu = run.trace.meta["gpu"]
+    expect(gpu["launched_kernels"] > STEPS * LAUNCHES, gpu)
+    expect_equal((gpu["missing_kernels"], len(run.trace.slices(cat="kernel"))),
+                 (0, gpu["launched_kernels"]), f"{how}: {gpu}")
+    expect("none lost" in run.stderr, run.stderr)
+
+
 def expect_unsettled(how, trace):
     """Neither launch nor kernel, and everybody says so."""
     gpu = trace.meta["gpu"]

@@ -71,7 +71,7 @@ static void a_call_that_comes_last_completes_its_graph(void **state)
 	work(session, EVENT_GPU_KERNEL, 1);
 	call(session, 1);
 	assert_false(is_awaited(session));
-	assert_false(cupti_launches_are_under_way(session));
+	assert_false(cupti_launches_are_under_way(session, UINT64_MAX));
 	end(session);
 }
 
@@ -98,7 +98,7 @@ static void a_part_is_not_all(void **state)
 	work(session, EVENT_GPU_KERNEL, 1);
 	call(session, 1);
 	assert_true(is_awaited(session));
-	assert_true(cupti_launches_are_under_way(session));
+	assert_true(cupti_launches_are_under_way(session, UINT64_MAX));
 	end(session);
 }
 
@@ -115,7 +115,7 @@ static void a_record_of_the_whole_is_all(void **state)
 	assert_true(is_awaited(session));
 	work(session, EVENT_GPU_GRAPH, 2);
 	assert_false(is_awaited(session));
-	assert_false(cupti_launches_are_under_way(session));
+	assert_false(cupti_launches_are_under_way(session, UINT64_MAX));
 	end(session);
 }
 

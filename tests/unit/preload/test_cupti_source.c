@@ -49,6 +49,7 @@ void cupti_flush_ask(void) { asks++; }
 void cupti_flush_answered(void) {}
 uint32_t cupti_flush_tid(void) { return 0; }
 bool cupti_flush_is_ending(void) { return false; }
+uint64_t cupti_flush_end_ticks(void) { return 0; }
 void cupti_neighbour_watch(void) {}
 void cupti_callbacks_follow(const struct session *session) { (void)session; }
 void cupti_kinds_follow(const struct session *session) { (void)session; }
