@@ -432,8 +432,13 @@ void cupti_flush_end(unsigned int wait_ms)
 /* Half of what the end of the program may take; the rest is the writer's. */
 static void at_exit(void)
 {
-	if (life_is_running())
-		cupti_end((unsigned int)process.options.exit_ms / 2);
+	bool is_held;
+
+	if (!life_is_running())
+		return;
+	is_held = life_hold_exit();
+	cupti_end((unsigned int)process.options.exit_ms / 2);
+	life_release_exit(is_held);
 }
 
 void cupti_flush_at_exit(enum cupti_moment moment)

@@ -4,8 +4,11 @@
  * at quick_exit(), where a program ends itself by a signal, and before another
  * program takes the process.
  *
- * exit(), and a return from main, need no hook: our destructor runs after the
- * program's own and after every handler that the program registered.
+ * exit(), and a return from main, need no hook for that: our destructor runs
+ * after the program's own and after every handler that the program registered.
+ * But while it holds up the end another thread may call exit() too, say because
+ * CUDA is gone: without us the first one would have been through, and its
+ * status is the program's.  So the second one waits.
  * quick_exit() runs its handlers last registered first: ours comes last.
  * _exit() and _Exit() run nothing and are wrapped; Python's multiprocessing
  * ends its workers so.  A vfork child's _exit() is only forwarded
@@ -29,9 +32,11 @@
 #include "preload/process/children.h"
 #include "preload/process/life.h"
 #include "preload/process/life_parts.h"
+#include "preload/process/process.h"
 #include "preload/process/quiet.h"
 #include "preload/process/real.h"
 
+#include "collector/system/futex.h"
 #include "collector/system/loader.h"
 #include "collector/system/log.h"
 #include <errno.h>
@@ -45,6 +50,50 @@
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
+
+/* The rest of an exit() that we held up, on a machine with much to do. */
+#define REST_NS 200000000
+
+/* The thread whose end we hold up, 0 none; futex word. */
+static _Atomic uint32_t held;
+
+bool life_hold_exit(void)
+{
+	uint32_t none = 0;
+
+	return atomic_compare_exchange_strong_explicit(
+		&held, &none, (uint32_t)syscall(SYS_gettid),
+		memory_order_relaxed, memory_order_relaxed);
+}
+
+void life_release_exit(bool is_held)
+{
+	if (is_held)
+		futex_change(&held, 0);
+}
+
+static COLD void let_first_end(uint32_t first)
+{
+	const struct timespec rest = {0, REST_NS};
+
+	if (first == (uint32_t)syscall(SYS_gettid) || !life_is_owner())
+		return;
+	futex_wait_while(&held, first,
+			 (uint64_t)process.options.exit_ms * 1000000u);
+	nanosleep(&rest, NULL);
+}
+
+EXPORT void exit(int status)
+{
+	const uint32_t first = load_relaxed(&held);
+
+	if (unlikely(first))
+		let_first_end(first);
+	if (real_resolve() == REAL_READY && real.exit)
+		real.exit(status);
+	for (;;)
+		syscall(SYS_exit_group, status);
+}
 
 static _Noreturn void leave(int status)
 {

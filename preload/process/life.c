@@ -550,8 +550,12 @@ static COLD bool end_running(bool ends, const char *by)
 	is_moved = move(LIFE_RUNNING, LIFE_ENDED);
 	if (is_moved && by)
 		session_note(life.session, "%s ended the recording", by);
-	if (is_moved)
+	if (is_moved) {
+		const bool is_held = ends && life_hold_exit();
+
 		finish(ends);
+		life_release_exit(is_held);
+	}
 	futex_change(&life.ender, 0);
 	return is_moved;
 }

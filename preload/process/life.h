@@ -41,6 +41,11 @@ uint32_t life_settled(void);
  * closing lines.  Once; a second caller waits for the first.  Keeps errno. */
 void life_end(void);
 
+/* While the calling thread holds up the program's end, other threads' exit()
+ * waits.  False: another thread does. */
+bool life_hold_exit(void);
+void life_release_exit(bool is_held);
+
 /* Before the program forbids itself what the end would take: ends now, so that
  * nothing of ours runs from here on.  `by` is noted.  Keeps errno. */
 void life_confine(const char *by);

@@ -88,6 +88,7 @@
 	X(libc, REST, execveat,       int,    (int folder, const char *path, \
 					       char *const argv[],	\
 					       char *const envp[], int flags)) \
+	X(libc, REST, exit,           void,   (int status))		\
 	X(libc, REST, _exit,          void,   (int status))		\
 	X(libc, NONE, _Exit,          void,   (int status))		\
 	X(libc, REST, kill,           int,    (pid_t pid, int signal))	\

@@ -92,6 +92,18 @@ def test_an_end_waits_for_no_launch_that_is_made_while_it_waits():
     expect("none lost" in run.stderr, run.stderr)
 
 
+def test_the_first_exit_is_the_programs():
+    """Another thread's, whose launch fails since CUDA is gone, comes while we hold up
+    the first: without us that would be through in a few microseconds."""
+    need("cuda_ends")
+    for _ in range(4):
+        run = traced("cuda_ends", "failing", str(STEPS), str(LAUNCHES),
+                     env=GPU | {"SIMGPU_KERNEL_NS": "1000000"}, check=False)
+        expect_equal(run.status, 3, run.stderr)
+        expect_no_session(run)
+        expect_equal(len(run.files), 1, run.stderr)
+
+
 def expect_unsettled(how, trace):
     """Neither launch nor kernel, and everybody says so."""
     gpu = trace.meta["gpu"]
