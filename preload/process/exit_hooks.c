@@ -6,9 +6,9 @@
  *
  * exit(), and a return from main, need no hook for that: our destructor runs
  * after the program's own and after every handler that the program registered.
- * But while it holds up the end another thread may call exit() too, say because
- * CUDA is gone: without us the first one would have been through, and its
- * status is the program's.  So the second one waits.
+ * But while it holds up the end another thread may call exit() or _exit() too,
+ * say because CUDA is gone: without us the first one would have been through,
+ * and its status is the program's.  So the second one waits.
  * quick_exit() runs its handlers last registered first: ours comes last.
  * _exit() and _Exit() run nothing and are wrapped; Python's multiprocessing
  * ends its workers so.  A vfork child's _exit() is only forwarded
@@ -83,12 +83,17 @@ static COLD void let_first_end(uint32_t first)
 	nanosleep(&rest, NULL);
 }
 
-EXPORT void exit(int status)
+static void let_others_end(void)
 {
 	const uint32_t first = load_relaxed(&held);
 
 	if (unlikely(first))
 		let_first_end(first);
+}
+
+EXPORT void exit(int status)
+{
+	let_others_end();
 	if (real_resolve() == REAL_READY && real.exit)
 		real.exit(status);
 	for (;;)
@@ -97,6 +102,7 @@ EXPORT void exit(int status)
 
 static _Noreturn void leave(int status)
 {
+	let_others_end();
 	life_end();
 	if (real_resolve() == REAL_READY && real._exit)
 		real._exit(status);

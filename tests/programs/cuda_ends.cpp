@@ -7,8 +7,9 @@
  * It marks STEPS steps of LAUNCHES kernels each, and never waits for one.  HOW
  * is how it ends: exit, _exit, quick_exit, throw, abort, segv, raise, term,
  * kill, exec, thread, pthread_exit; beside: exit, while another thread
- * launches on and on, faster than the GPU works; failing: the same, and that
- * thread calls exit, too, when CUDA is gone; any other word: it returns.
+ * launches on and on, faster than the GPU works; failing, _failing: the same,
+ * and that thread calls exit or _exit when CUDA is gone; any other word: it
+ * returns.
  * Before an end that nobody sees it goes on for three times as long as it took
  * until then.
  */
@@ -79,19 +80,21 @@ static void outlive_main()
 	puts("last thread");
 }
 
-static void keep_launching(bool fails)
+static void keep_launching(const char *how)
 {
 	/* Until the driver is gone. */
 	while (!try_one())
 		usleep(1000);
-	if (fails)
+	if (!strcmp(how, "failing"))
 		exit(4);
+	if (!strcmp(how, "_failing"))
+		_exit(4);
 }
 
 static void end_by_a_call(const char *how)
 {
-	if (!strcmp(how, "beside") || !strcmp(how, "failing")) {
-		std::thread(keep_launching, *how == 'f').detach();
+	if (!strcmp(how, "beside") || strstr(how, "failing")) {
+		std::thread(keep_launching, how).detach();
 		usleep(50000);
 		exit(3);
 	}
