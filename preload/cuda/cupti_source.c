@@ -46,6 +46,10 @@ static struct {
 	_Atomic uint64_t polled_ticks;
 	_Atomic uint64_t lent_ticks;
 	_Atomic uint32_t is_under_way;
+	/* The last buffer that had come when the list was looked at, as of that
+	 * flush, and what was lent then.  NULL: none is being waited for. */
+	const struct cupti_buffer *mark;
+	uint64_t mark_flushed, mark_lent;
 } source;
 
 /* --- one call of the program, one event ----------------------------------- */
@@ -366,6 +370,39 @@ static bool decode_record(struct session *session,
 	return true;
 }
 
+/* What the program's end waits for: all that came by that flush is decoded. */
+static void tell_end(struct session *session, uint64_t flushed, uint64_t lent)
+{
+	if (cupti_flush_is_ending()) {
+		store_relaxed(&source.lent_ticks, lent);
+		store_relaxed(&source.is_under_way,
+			      cupti_launches_are_under_way(
+				      session, cupti_flush_end_ticks()));
+	}
+	/* RELEASE pairs with ACQUIRE in cupti_source_awaits(). */
+	store_release(&source.polled_ticks, flushed);
+}
+
+/* Threads that go on may fill buffers faster than they are decoded here: then
+ * there is always another one. */
+static void set_mark(uint64_t flushed, uint64_t lent)
+{
+	if (source.mark || !cupti_flush_is_ending())
+		return;
+	source.mark = source.last;
+	source.mark_flushed = flushed;
+	source.mark_lent = lent;
+}
+
+static void look_for_mark(struct session *session,
+			  const struct cupti_buffer *buffer)
+{
+	if (buffer != source.mark)
+		return;
+	source.mark = NULL;
+	tell_end(session, source.mark_flushed, source.mark_lent);
+}
+
 /* Goes on in the oldest buffer.  False: no room, or enough for this pass. */
 static bool decode_buffer(struct session *session, uint32_t *budget)
 {
@@ -387,6 +424,7 @@ static bool decode_buffer(struct session *session, uint32_t *budget)
 	source.queue = cupti_buffers_next(buffer);
 	if (!source.queue)
 		source.last = NULL;
+	look_for_mark(session, buffer);
 	cupti_buffers_release(buffer);
 	return true;
 }
@@ -525,6 +563,8 @@ void cupti_source_poll(void *unused)
 	/* Before the look at the list: what was flushed by then is on it. */
 	const uint64_t forced = cupti_flush_ticks(true);
 	const uint64_t flushed = cupti_flush_ticks(false);
+	/* Also before: what comes back meanwhile is lent or on the list. */
+	const uint64_t lent = cupti_buffers_oldest();
 	uint32_t budget = EVENTS_PER_PASS;
 
 	(void)unused;
@@ -540,6 +580,7 @@ void cupti_source_poll(void *unused)
 	cupti_kinds_follow(session);
 	ask_soon(session);
 	queue_completed();
+	set_mark(flushed, lent);
 	/* All that is in them lies before this moment. */
 	if (source.queue)
 		cupti_clock_pair(cupti_is_ours);
@@ -553,14 +594,7 @@ void cupti_source_poll(void *unused)
 				      : clock_ticks() - PAIR_SECONDS * second);
 	session->head->gpu.launches = cupti_launches_count();
 	store_relaxed(&session->head->gpu.lost, cupti_buffers_refused());
-	if (cupti_flush_is_ending()) {
-		store_relaxed(&source.lent_ticks, cupti_buffers_oldest());
-		store_relaxed(&source.is_under_way,
-			      cupti_launches_are_under_way(
-				      session, cupti_flush_end_ticks()));
-	}
-	/* RELEASE pairs with ACQUIRE in cupti_source_awaits(). */
-	store_release(&source.polled_ticks, flushed);
+	tell_end(session, flushed, lent);
 	settle(session, flushed, forced, is_over);
 	cupti_launches_look(session, is_over);
 }
