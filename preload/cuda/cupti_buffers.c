@@ -33,6 +33,7 @@ static struct buffers {
 	_Atomic uint32_t full; /* newest of the list: index + 1 */
 	_Atomic uint32_t start;
 	_Atomic uint64_t refused;
+	_Atomic uint64_t refused_late; /* since the program's end */
 	_Atomic uint64_t touched;
 	struct cupti_buffer buffer[CUPTI_BUFFERS_MAX];
 } buffers;
@@ -105,9 +106,11 @@ void CUPTIAPI cupti_buffers_request(uint8_t **bytes, size_t *size,
 				: CUPTI_BUFFER_BYTES;
 		return;
 	}
-	/* What is launched while the program's end is held up is no loss. */
-	if (!cupti_flush_end_ticks())
-		add_relaxed(&buffers.refused, 1);
+	/* As a rule for what is launched while the program's end is held up,
+	 * and that is no loss. */
+	add_relaxed(cupti_flush_end_ticks() ? &buffers.refused_late
+					    : &buffers.refused,
+		    1);
 	*bytes = NULL;
 	*size = 0;
 	/* Before 12.9 CUPTI follows a NULL: it gets a buffer whose contents are
@@ -343,6 +346,11 @@ uint64_t cupti_buffers_touched(void)
 uint64_t cupti_buffers_refused(void)
 {
 	return load_relaxed(&buffers.refused);
+}
+
+uint64_t cupti_buffers_refused_late(void)
+{
+	return load_relaxed(&buffers.refused_late);
 }
 
 void cupti_buffers_forget(void)

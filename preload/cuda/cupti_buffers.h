@@ -64,6 +64,8 @@ uint64_t cupti_buffers_oldest(void);
 
 /* Buffers that CUPTI got although there was no room, or that were lost. */
 uint64_t cupti_buffers_refused(void);
+/* The same since the program's end: they are not counted as losses. */
+uint64_t cupti_buffers_refused_late(void);
 
 /* With records in them, lent before `ticks` and not back; *oldest: when. */
 unsigned int cupti_buffers_unreturned(uint64_t ticks, uint64_t *oldest);

@@ -64,7 +64,8 @@ static struct {
 	_Atomic uint32_t is_up;	 /* it doesn't sleep */
 	_Atomic uint32_t end_ms; /* longest end */
 	_Atomic uint64_t end_ticks;
-	bool is_past_end;      /* what is dropped now came after that */
+	bool is_past_end; /* what is dropped now came after that */
+	bool has_dropped_late;
 	uint64_t missed_ticks; /* of a forced flush that left buffers out */
 	uint64_t flushed_ns;
 	bool runs;
@@ -193,9 +194,14 @@ static void flush_all(uint32_t flag)
 		look_for_buffers(before);
 	if (cupti.cuptiActivityGetNumDroppedRecords(NULL, 0, &dropped) ==
 		    CUPTI_SUCCESS &&
-	    dropped && !flush.is_past_end)
-		add_relaxed(&load_relaxed(&session_here)->head->gpu.dropped,
-			    dropped);
+	    dropped) {
+		if (flush.is_past_end)
+			flush.has_dropped_late = true;
+		else
+			add_relaxed(
+				&load_relaxed(&session_here)->head->gpu.dropped,
+				dropped);
+	}
 	/* RELEASE pairs with ACQUIRE in cupti_flush_ticks(). */
 	store_release(&flush.ticks, before);
 	if (flag)
@@ -336,6 +342,17 @@ static void enter(void)
 	hook_lend(thread);
 }
 
+/* Whose records those were CUPTI doesn't tell.  A launch from before the end
+ * that lacks its kernels is counted; of copies nobody knows. */
+static void note_late(void)
+{
+	if (flush.has_dropped_late || cupti_buffers_refused_late())
+		session_note(load_relaxed(&session_here),
+			     "CUPTI found no room for records while the "
+			     "program's end waited for the GPU: copies and "
+			     "memsets from before the end may be missing");
+}
+
 static void *run(void *unused)
 {
 	uint32_t seen = 0;
@@ -382,6 +399,7 @@ static void *run(void *unused)
 	 * good. */
 	flush_all(0);
 	flush_all(CUPTI_ACTIVITY_FLAG_FLUSH_FORCED);
+	note_late();
 	hook_lend(NULL);
 	/* RELEASE pairs with ACQUIRE in cupti_flush_end(): the buffers. */
 	store_release(&flush.stage, FLUSH_DONE);

@@ -74,9 +74,11 @@ bool cupti_share_is_on(void)
 	return false;
 }
 
+static uint64_t end_ticks;
+
 uint64_t cupti_flush_end_ticks(void)
 {
-	return 0;
+	return end_ticks;
 }
 
 void cupti_flush_ask(void)
@@ -601,6 +603,29 @@ static void who_was_stopped_hangs_in_nothing(void **state)
 	end(session);
 }
 
+/* What is launched while the end is held up is no loss, but isn't forgotten. */
+static void what_is_refused_after_the_end_is_counted_apart(void **state)
+{
+	const uint64_t lost = cupti_buffers_refused();
+	uint8_t *bytes;
+	size_t room, most;
+
+	(void)state;
+	assert_int_equal(cupti_buffers_start(true), 0);
+	do {
+		cupti_buffers_request(&bytes, &room, &most);
+	} while (bytes);
+	assert_int_equal(cupti_buffers_refused(), lost + 1);
+	assert_int_equal(cupti_buffers_refused_late(), 0);
+	end_ticks = 1;
+	cupti_buffers_request(&bytes, &room, &most);
+	end_ticks = 0;
+	assert_null(bytes);
+	assert_int_equal(cupti_buffers_refused(), lost + 1);
+	assert_int_equal(cupti_buffers_refused_late(), 1);
+	cupti_buffers_forget();
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -617,6 +642,8 @@ int main(void)
 		cmocka_unit_test(each_time_is_told),
 		cmocka_unit_test(what_it_left_there_comes_to_it),
 		cmocka_unit_test(who_was_stopped_hangs_in_nothing),
+		cmocka_unit_test(
+			what_is_refused_after_the_end_is_counted_apart),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
