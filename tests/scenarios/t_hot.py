@@ -49,6 +49,22 @@ def test_pprof_reads_call_paths():
                if source == "phases.c"), samples)
 
 
+def test_each_sample_of_a_long_function_has_its_line():
+    """On more places than one slice has room for."""
+    done = same("many_places", 400, env=SAMPLED)
+    places = [one["args"].get("at", "") for one in done.trace.events
+              if one.get("cat") == "cpu_sample" and one["name"] == "long_one"]
+    samples = sum(one["args"]["samples"] for one in done.trace.events
+                  if one.get("cat") == "cpu_sample" and one["name"] == "long_one")
+    found = re.findall(r" (0x[0-9a-f]+):(\d+)", " ".join(places))
+    expect(len({address for address, _ in found}) > 16, found)
+    expect_equal(sum(int(count) for _, count in found), samples, "samples with a place")
+    rows = json.loads(harness.command("report", "--hot", "--lines", "--json",
+                                      done.files[0]).stdout)["functions"]
+    without = [row for row in rows if row["name"] == "long_one"]
+    expect(not any(row["self_ns"] for row in without), without)
+
+
 def test_threads_shorter_than_a_period_count_in_full():
     """What each ran after its last sample, or without one, is put together: all that
     the function worked, by its own account, and no more than the process had."""

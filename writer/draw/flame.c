@@ -75,24 +75,43 @@ static void open_at(struct writer_state *state, struct flame *flame,
 	flame->depth = count;
 }
 
-/* The innermost frame has one sample more. */
-static void count_self(struct sample_frame *frame, const struct event *event)
+/* Its place in the frame, or where it would be the next. */
+static uint32_t place_of(const struct sample_frame *frame, uint64_t code)
 {
 	uint32_t i = 0;
 
+	while (i < frame->place_count && frame->place[i].code != code)
+		i++;
+	return i;
+}
+
+/* The innermost frame has one sample more. */
+static void count_self(struct sample_frame *frame, const struct event *event)
+{
+	const uint32_t i = place_of(frame, event->cpu.code);
+
 	frame->samples++;
 	frame->self_ns += event->cpu.took_ns;
-	while (i < frame->place_count &&
-	       frame->place[i].code != event->cpu.code)
-		i++;
-	if (i == frame->place_count) {
-		if (i == SAMPLE_PLACES_MAX)
-			return;
-		frame->place[i].code = event->cpu.code;
-		frame->place[i].samples = 0;
-		frame->place_count++;
-	}
+	if (i == frame->place_count)
+		frame->place[frame->place_count++].code = event->cpu.code;
 	frame->place[i].samples++;
+}
+
+/* How many of its frames go on.  One that has no room for a place more ends,
+ * and begins anew: each sample is to be found by its line. */
+static uint32_t frames_in_common(struct writer_state *state,
+				 const struct flame *flame,
+				 const uint64_t *codes, uint32_t count)
+{
+	uint32_t same = 0;
+
+	while (same < count && same < flame->depth &&
+	       flame->frame[same].key == alike(state, codes[same]))
+		same++;
+	if (same == count && place_of(&flame->frame[count - 1],
+				      codes[count - 1]) == SAMPLE_PLACES_MAX)
+		same--;
+	return same;
 }
 
 bool flame_take(struct writer_state *state, struct ring_reader *reader,
@@ -103,7 +122,6 @@ bool flame_take(struct writer_state *state, struct ring_reader *reader,
 	const uint32_t count = frames_of(state, event, codes);
 	struct flame *flame = reader->flame;
 	uint64_t start_ns;
-	uint32_t same = 0;
 
 	if (!flame)
 		reader->flame = flame =
@@ -118,10 +136,7 @@ bool flame_take(struct writer_state *state, struct ring_reader *reader,
 		start_ns = flame->end_ns;
 	else
 		close_to(state, reader, 0);
-	while (same < count && same < flame->depth &&
-	       flame->frame[same].key == alike(state, codes[same]))
-		same++;
-	close_to(state, reader, same);
+	close_to(state, reader, frames_in_common(state, flame, codes, count));
 	open_at(state, flame, codes, count, start_ns);
 	flame->end_ns = max_u64(ns, start_ns);
 	count_self(&flame->frame[count - 1], event);

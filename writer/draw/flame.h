@@ -5,7 +5,8 @@
  * A sample stands for the processor time up to it.  What it has in common with
  * the one before, outermost functions first, goes on; the rest ends and begins.
  * A thread that was off the processor leaves a gap.  Each slice counts the
- * samples in which it was the innermost, so that sums are exact.
+ * samples in which it was the innermost, and their places, so that sums are
+ * exact; where these are too many for one slice, the next one begins.
  *
  * What is open lies here alone, so it ends at each checkpoint, and begins anew.
  */

@@ -7,7 +7,7 @@
 
 #include "writer/events/event_json.h"
 
-#define SAMPLE_PLACES_MAX 8u
+#define SAMPLE_PLACES_MAX 16u
 
 struct sample_frame {
 	uint64_t code; /* of its first sample, as in a stack */
@@ -19,7 +19,7 @@ struct sample_frame {
 	struct {
 		uint64_t code;
 		uint32_t samples;
-	} place[SAMPLE_PLACES_MAX]; /* at these places, the first ones */
+	} place[SAMPLE_PLACES_MAX]; /* at these places, all of them */
 };
 
 void sample_json(struct writer_state *state, struct ring_reader *reader,
