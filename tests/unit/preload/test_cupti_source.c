@@ -29,6 +29,7 @@ struct unwind unwind;
 static uint64_t flushed, forced;
 static unsigned int forces, asks;
 static uint64_t kinds_since;
+static bool is_ending;
 
 uint64_t cupti_flush_ticks(bool is_forced)
 {
@@ -48,7 +49,7 @@ bool cupti_share_is_on(void) { return false; }
 void cupti_flush_ask(void) { asks++; }
 void cupti_flush_answered(void) {}
 uint32_t cupti_flush_tid(void) { return 0; }
-bool cupti_flush_is_ending(void) { return false; }
+bool cupti_flush_is_ending(void) { return is_ending; }
 uint64_t cupti_flush_end_ticks(void) { return 0; }
 void cupti_neighbour_watch(void) {}
 void cupti_callbacks_follow(const struct session *session) { (void)session; }
@@ -263,6 +264,50 @@ static void a_window_that_waits_asks_now_and_then(void **state)
 	end(session);
 }
 
+/* More records than one pass takes. */
+#define MANY (400 * (CUPTI_SMALL_BYTES / STRIDE))
+
+static void many_come(void)
+{
+	uint8_t *bytes;
+
+	for (unsigned int i = 0; i < MANY / (CUPTI_SMALL_BYTES / STRIDE); i++) {
+		lend(&bytes);
+		for (unsigned int at = 0; at < CUPTI_SMALL_BYTES / STRIDE; at++)
+			record_at(bytes, at, CUPTI_ACTIVITY_KIND_MODULE);
+		cupti_buffers_complete(NULL, 0, bytes, CUPTI_SMALL_BYTES,
+				       CUPTI_SMALL_BYTES);
+	}
+	flushed = clock_ticks();
+}
+
+/* Threads that go on fill them faster than they are decoded. */
+static void an_end_waits_for_no_buffer_that_comes_later(void **state)
+{
+	struct session *session = begin();
+	unsigned int rounds = 1;
+	uint64_t over;
+
+	(void)state;
+	assert_int_equal(window_open(&session->head->windows, clock_ticks(), 0,
+				     0, false),
+			 0);
+	is_ending = true;
+	many_come();
+	over = flushed;
+	cupti_source_poll(NULL);
+	assert_true(cupti_source_awaits(over));
+	for (; rounds < 8 && cupti_source_awaits(over); rounds++) {
+		many_come();
+		cupti_source_poll(NULL);
+	}
+	assert_false(cupti_source_awaits(over));
+	assert_in_range(session->head->gpu.unknown, MANY,
+			(uint64_t)rounds * MANY - 1);
+	is_ending = false;
+	end(session);
+}
+
 static void what_nobody_knows_is_counted(void **state)
 {
 	struct session *session = begin();
@@ -419,6 +464,7 @@ int main(void)
 		cmocka_unit_test(what_is_lent_later_is_not_awaited),
 		cmocka_unit_test(unfinished_work_is_forced_in_time),
 		cmocka_unit_test(a_window_that_waits_asks_now_and_then),
+		cmocka_unit_test(an_end_waits_for_no_buffer_that_comes_later),
 		cmocka_unit_test(what_nobody_knows_is_counted),
 	};
 
