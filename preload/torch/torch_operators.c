@@ -436,6 +436,15 @@ static void move(uint32_t state)
 	futex_wake(&torch.state);
 }
 
+/* Once: the end doesn't wait for ever for the thread that attaches. */
+static void tell_left_out(struct session *session, const char *why)
+{
+	if (atomic_exchange(&torch.is_told, true))
+		return;
+	session_note(session, "PyTorch's operators are left out: %s", why);
+	log_say("PyTorch's operators are left out: %s (%s)", why, torch.path);
+}
+
 /* Of the program's handlers at its end, before the one that takes apart what
  * holds PyTorch's callbacks: that was made by our first.  To switch ours off
  * after it would be to write to memory that was freed.  They may be added just
@@ -443,12 +452,17 @@ static void move(uint32_t state)
 static void leave_library(void)
 {
 	const uint64_t end = clock_monotonic_ns() + LEAVE_NS;
+	struct session *session = load_relaxed(&session_here);
 	uint32_t begun = TORCH_BEGUN, alive = TORCH_ALIVE;
+	const bool were_none = atomic_compare_exchange_strong(
+		&torch.state, &begun, TORCH_GONE);
 
-	atomic_compare_exchange_strong(&torch.state, &begun, TORCH_GONE);
 	atomic_compare_exchange_strong(&torch.state, &alive, TORCH_GONE);
 	while (atomic_load(&torch.inside) && clock_monotonic_ns() < end)
 		syscall(SYS_sched_yield);
+	/* Who adds them may be too late for that. */
+	if (were_none && session)
+		tell_left_out(session, ENDED);
 }
 
 /* Why they weren't added; NULL: they were. */
@@ -502,15 +516,6 @@ static const char *attach(struct session *session)
 		return why;
 	session_note(session, "PyTorch's operators come from %s", torch.path);
 	return NULL;
-}
-
-/* Once: the end doesn't wait for ever for the thread that attaches. */
-static void tell_left_out(struct session *session, const char *why)
-{
-	if (atomic_exchange(&torch.is_told, true))
-		return;
-	session_note(session, "PyTorch's operators are left out: %s", why);
-	log_say("PyTorch's operators are left out: %s (%s)", why, torch.path);
 }
 
 static void leave_out(struct session *session, const char *why)
