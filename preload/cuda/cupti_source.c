@@ -501,10 +501,10 @@ static uint64_t settled_until(const struct session *session, uint64_t flushed,
 	uint64_t settled = flushed;
 
 	settled = min_u64(settled, cupti_launches_oldest(session, flushed));
-	settled = min_u64(settled, cupti_pairs_oldest());
 	if (lent != UINT64_MAX)
 		settled = min_u64(settled, lent - CALL_MS * second / 1000);
-	return max_u64(settled, forced);
+	/* A call waits for a second at most, whatever was forced. */
+	return min_u64(max_u64(settled, forced), cupti_pairs_oldest());
 }
 
 /* Not more often: each answer wakes the writer. */
@@ -590,8 +590,10 @@ void cupti_source_poll(void *unused)
 	}
 	if (!push_followers())
 		return;
+	/* The call around it may have its record in a buffer that is lent. */
 	show_overdue(session, is_over ? UINT64_MAX
-				      : clock_ticks() - PAIR_SECONDS * second);
+				      : min_u64(clock_ticks(), lent) -
+						PAIR_SECONDS * second);
 	session->head->gpu.launches = cupti_launches_count();
 	store_relaxed(&session->head->gpu.lost, cupti_buffers_refused());
 	tell_end(session, flushed, lent);

@@ -19,6 +19,7 @@
 #include "preload/stack/call_places.h"
 #include "tests/unit/session_fixture.h"
 #include <string.h>
+#include <unistd.h>
 
 #define STRIDE 256u
 
@@ -173,6 +174,12 @@ static void hand_over(uint8_t *bytes, unsigned int records)
 	cupti_source_poll(NULL);
 }
 
+static void hand_over_nothing(void)
+{
+	flushed = clock_ticks();
+	cupti_source_poll(NULL);
+}
+
 /* A window that is over. */
 static void window_is(struct session *session, uint64_t start, uint64_t end)
 {
@@ -184,8 +191,7 @@ static void window_is(struct session *session, uint64_t start, uint64_t end)
 
 static bool is_settled(const struct session *session, uint64_t ticks)
 {
-	flushed = clock_ticks();
-	cupti_source_poll(NULL);
+	hand_over_nothing();
 	return load_relaxed(&session->head->gpu.settled_ticks) >= ticks;
 }
 
@@ -324,6 +330,35 @@ static void what_nobody_knows_is_counted(void **state)
 	end(session);
 }
 
+static uint64_t pushed(struct session *session)
+{
+	return thread_each(session, NULL)->ring.committed;
+}
+
+/* The first filled one buffer, the second is in the next, which CUPTI keeps for
+ * longer than such a call waits as a rule. */
+static void a_driver_call_waits_for_the_buffer_of_its_runtime_call(void **state)
+{
+	struct session *session = begin();
+	const uint64_t start = clock_ticks();
+	uint8_t *first, *second;
+
+	(void)state;
+	lend(&first);
+	lend(&second);
+	call_at(first, 0, start, LAUNCH);
+	((CUpti_Activity *)(void *)first)->kind = CUPTI_ACTIVITY_KIND_DRIVER;
+	hand_over(first, 1);
+	usleep(1100000);
+	hand_over_nothing();
+	assert_int_equal(pushed(session), 0);
+	call_at(second, 0, start - 1, LAUNCH);
+	((CUpti_ActivityAPI *)(void *)second)->end = start + 2;
+	hand_over(second, 1);
+	assert_int_equal(pushed(session), 1);
+	end(session);
+}
+
 static struct event call_of(uint64_t correlation, bool is_driver,
 			    uint64_t start, uint64_t end)
 {
@@ -458,6 +493,8 @@ int main(void)
 		cmocka_unit_test(only_the_outermost_call_is_shown),
 		cmocka_unit_test(more_callers_than_are_followed_are_counted),
 		cmocka_unit_test(a_driver_call_does_not_wait_for_ever),
+		cmocka_unit_test(
+			a_driver_call_waits_for_the_buffer_of_its_runtime_call),
 		cmocka_unit_test(a_call_is_shown_once_however_late),
 		cmocka_unit_test(a_number_that_comes_anew_is_another_call),
 		cmocka_unit_test(a_call_across_a_windows_end_is_awaited),
