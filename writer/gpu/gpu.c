@@ -47,6 +47,7 @@ void gpu_end(struct writer_state *state)
 	gpu_links_free(&gpu->links);
 	gpu_marks_free(&gpu->marks);
 	gpu_runs_free(&gpu->runs);
+	gpu_strays_free(&gpu->strays);
 	state->gpu = NULL;
 }
 

@@ -133,6 +133,40 @@ static void know_launch(struct writer_state *state, struct gpu_launch *launch)
 				       launch->start_ticks, &state->next_index);
 }
 
+static bool is_of_kernels(const struct event *event)
+{
+	return event->kind == EVENT_GPU_KERNEL ||
+	       event->kind == EVENT_GPU_GRAPH;
+}
+
+/* How many kernels its launch has. */
+static uint32_t kernels_in(struct writer_state *state,
+			   const struct event *event)
+{
+	return event->kind == EVENT_GPU_KERNEL && event->gpu.graph
+		       ? gpu_state_kernels(&state->session->head->gpu,
+					   event->gpu.graph)
+		       : 1;
+}
+
+/* Work of this call is in the file already, as that of no call. */
+static void link_stray(struct writer_state *state, struct gpu_launch *launch)
+{
+	const uint64_t file = state->file.file_index;
+	struct gpu *gpu = state->gpu;
+	struct gpu_stray stray;
+
+	if (launch->drawn_in != file || launch->work_in == file ||
+	    !gpu_strays_take(&gpu->strays, launch->correlation, file, &stray))
+		return;
+	gpu->unlinked -= stray.count;
+	for (uint32_t i = 0; i < stray.kernels; i++)
+		gpu_launches_arrive(&gpu->launches, launch, stray.wanted, file);
+	gpu_json_flow(state, launch, stray.row, stray.start_ns,
+		      launch->sync_in != file);
+	launch->work_in = file;
+}
+
 static bool draw_call(struct writer_state *state, const struct gpu_slice *slice,
 		      bool is_cut)
 {
@@ -150,6 +184,7 @@ static bool draw_call(struct writer_state *state, const struct gpu_slice *slice,
 	state->session->head->gpu.without_stack += event->api.lacks_caller;
 	gpu_json_call(state, slice, shown_tid(state, event->extra),
 		      launch->external_id, is_cut);
+	link_stray(state, launch);
 	return true;
 }
 
@@ -276,7 +311,28 @@ static void draw_flow(struct writer_state *state, struct gpu_launch *launch,
 	if (launch->drawn_in != index || *linked == index)
 		return;
 	*linked = index;
-	gpu_json_flow(state, launch, slice, !has_start);
+	gpu_json_flow(state, launch, slice->row, slice->span.start_ns,
+		      !has_start);
+}
+
+/* Its call may come all the same. */
+static void keep_stray(struct writer_state *state,
+		       const struct gpu_slice *slice)
+{
+	const struct event *event = slice->event;
+	struct gpu *gpu = state->gpu;
+	struct gpu_stray *stray;
+
+	gpu->unlinked++;
+	if (event->kind == EVENT_GPU_SYNC || !event->gpu.correlation)
+		return;
+	stray = gpu_strays_add(&gpu->strays, event->gpu.correlation,
+			       state->file.file_index, slice->row,
+			       slice->span.start_ns);
+	if (!stray || !is_of_kernels(event))
+		return;
+	stray->kernels++;
+	stray->wanted = kernels_in(state, event);
 }
 
 /* Work never begins before its launch. */
@@ -328,7 +384,7 @@ static bool draw_work(struct writer_state *state, struct gpu_slice *slice,
 		     stream == GPU_STREAM_NONE ? 0 : stream);
 	gpu_json_work(state, slice);
 	if (!launch) {
-		gpu->unlinked++;
+		keep_stray(state, slice);
 		return true;
 	}
 	draw_flow(state, launch, slice);
@@ -390,16 +446,6 @@ static bool is_owed(struct writer_state *state, const struct event *event)
 	return launch && (launch->work_in == index || launch->sync_in == index);
 }
 
-/* How many kernels its launch has. */
-static uint32_t kernels_in(struct writer_state *state,
-			   const struct event *event)
-{
-	return event->kind == EVENT_GPU_KERNEL && event->gpu.graph
-		       ? gpu_state_kernels(&state->session->head->gpu,
-					   event->gpu.graph)
-		       : 1;
-}
-
 /* A piece of a graph in which CUPTI saw no kernel. */
 static bool is_of_no_kernel(struct writer_state *state,
 			    const struct event *event)
@@ -423,7 +469,7 @@ static void count_launch(struct writer_state *state, const struct event *event,
 
 	if (launch->drawn_in != file)
 		return;
-	if (event->kind == EVENT_GPU_KERNEL || event->kind == EVENT_GPU_GRAPH)
+	if (is_of_kernels(event))
 		gpu_launches_arrive(launches, launch, kernels_in(state, event),
 				    file);
 	else if (event->kind == EVENT_GPU_API &&

@@ -471,7 +471,8 @@ static void arrow(struct json *json, bool is_start, uint64_t id, uint64_t pid,
 }
 
 void gpu_json_flow(struct writer_state *state, const struct gpu_launch *launch,
-		   const struct gpu_slice *slice, bool with_start)
+		   const struct gpu_row *row, uint64_t start_ns,
+		   bool with_start)
 {
 	const int32_t pid = state->session->head->pid;
 	const uint64_t tid =
@@ -480,6 +481,6 @@ void gpu_json_flow(struct writer_state *state, const struct gpu_launch *launch,
 	if (with_start)
 		arrow(&state->json, true, launch->correlation, state->pid, tid,
 		      launch->start_ns);
-	arrow(&state->json, false, launch->correlation, slice->row->pid,
-	      slice->row->tid, slice->span.start_ns);
+	arrow(&state->json, false, launch->correlation, row->pid, row->tid,
+	      start_ns);
 }

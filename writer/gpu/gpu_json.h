@@ -48,6 +48,7 @@ void gpu_json_missing(struct writer_state *state, uint64_t ts_ns,
 
 /* The arrow from a call to its work. */
 void gpu_json_flow(struct writer_state *state, const struct gpu_launch *launch,
-		   const struct gpu_slice *slice, bool with_start);
+		   const struct gpu_row *row, uint64_t start_ns,
+		   bool with_start);
 
 #endif

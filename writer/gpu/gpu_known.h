@@ -8,6 +8,7 @@
 #include "writer/gpu/gpu_pinned.h"
 #include "writer/gpu/gpu_rows.h"
 #include "writer/gpu/gpu_runs.h"
+#include "writer/gpu/gpu_strays.h"
 #include "writer/state/writer_state.h"
 
 /* Readers by their threads' tids, as of a pass: threads come and go by the
@@ -47,6 +48,7 @@ struct gpu {
 	uint64_t moved;	 /* work that began before its launch */
 	uint64_t most_moved_ns;
 	uint64_t unlinked; /* work whose launch was never seen */
+	struct gpu_strays strays;
 	/* Before the file's end, of which records may be missing. */
 	uint64_t unsettled_ns;
 	/* So long CUPTI was another's in the file, or gave no sign at all. */

@@ -27,6 +27,21 @@ static void push_kernel(struct sample *sample, struct thread *thread,
 	ring_commit(&thread->ring, 2, 1);
 }
 
+/* A call that is known to launch one. */
+static void push_launch(struct sample *sample, struct thread *thread,
+			uint64_t correlation)
+{
+	sample_push(sample, thread,
+		    (struct event){.kind = EVENT_GPU_API,
+				   .name = names_intern_string(
+					   sample->session, "cudaLaunchKernel"),
+				   .extra = 100,
+				   .start_ticks = 100,
+				   .end_ticks = 200,
+				   .api = {.correlation = correlation,
+					   .is_launch = GPU_LAUNCH_KERNEL}});
+}
+
 static void a_kernel_waits_for_its_device(void **state)
 {
 	struct sample sample;
@@ -184,6 +199,36 @@ static void a_kernel_that_has_waited_for_long(void **state)
 	sample_end(&sample);
 }
 
+/* It does without then, and is found by the call that comes nevertheless. */
+static void a_call_finds_its_kernel_however_late(void **state)
+{
+	struct sample sample;
+	struct writer_state writer_state;
+	struct thread *thread = gpu_begin_ago(&sample, &writer_state, 4);
+	const char *text;
+
+	(void)state;
+	sample.session->head->gpu.device[0].is_known = 1;
+	sample.session->head->options.gpu_wait_ms = 0;
+	push_kernel(&sample, thread, 1);
+	push_kernel(&sample, thread, 2);
+	pass_run(&writer_state);
+	assert_int_equal(writer_state.gpu->unlinked, 2);
+	push_launch(&sample, thread, 1);
+	pass_run(&writer_state);
+	pass_run(&writer_state);
+	assert_int_equal(writer_state.gpu->unlinked, 1);
+	assert_int_equal(writer_state.gpu->launches.launched, 1);
+	assert_int_equal(writer_state.gpu->launches.missing, 0);
+	end_window(&sample, &writer_state);
+	text = sample_text(&sample);
+	sample_assert_json(text);
+	assert_int_equal(sample_count(text, "\"cat\":\"ac2g\""), 2);
+	assert_all_written(text, 3);
+	pass_end(&writer_state);
+	sample_end(&sample);
+}
+
 /* Its call and `count` more, so many ids apart, lie behind it when the writer
  * comes by. */
 static void expect_linked(uint64_t apart, uint64_t count)
@@ -223,6 +268,7 @@ int main(void)
 		cmocka_unit_test(a_kernel_waits_for_its_call),
 		cmocka_unit_test(a_kernel_whose_call_never_comes),
 		cmocka_unit_test(a_kernel_that_has_waited_for_long),
+		cmocka_unit_test(a_call_finds_its_kernel_however_late),
 		cmocka_unit_test(
 			a_kernel_finds_its_call_however_many_ids_lie_between),
 		cmocka_unit_test(
