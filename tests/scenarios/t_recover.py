@@ -108,12 +108,18 @@ def test_ctrl_c_that_ends_the_program():
 
 
 def test_ctrl_c_that_the_program_handles():
-    """Python raises an exception: the end is like any other."""
+    """Python raises an exception: the end is like any other.  Where the machine is busy
+    some is written down after it."""
     code = ("print('begun', flush=True)\n"
             "while True: x = [bytearray(10000) for _ in range(100)]")
     target, status, said = interrupted(sys.executable, "-c", code)
     expect_equal(status, -signal.SIGINT, said)
-    expect("KeyboardInterrupt" in said and "traceprof: wrote " in said, said)
+    expect("KeyboardInterrupt" in said, said)
+    expect("traceprof: wrote " in said or "are left to be written to " in said, said)
+    for _ in range(600):
+        if not sessions(target):
+            break
+        time.sleep(0.1)
     trace, = glob.glob(os.path.join(target, "*.json*"))
     said = command("report", trace).stdout
     expect("recover" not in said and "not finished" not in said, said)
