@@ -15,7 +15,6 @@
 #include <unistd.h>
 
 #define TASKS_MAX  512u
-#define SUMS_MAX   32u
 #define SAID_MAX   4u
 #define NAME_BYTES 16u
 #define LOOK_NS	   UINT64_C(250000000)
@@ -40,8 +39,9 @@ struct sum {
 	uint64_t ran_ns, idle_ns;
 };
 
+/* Each may have a name of its own. */
 struct sums {
-	struct sum sum[SUMS_MAX];
+	struct sum sum[TASKS_MAX];
 	uint32_t count;
 };
 
@@ -52,6 +52,7 @@ static struct {
 	bool is_full; /* there are others */
 	uint32_t count;
 	struct task task[TASKS_MAX];
+	struct sums sums; /* at the end */
 } pool;
 
 static bool enter(void)
@@ -115,17 +116,19 @@ static const char *name_of(struct session *session, const struct task *task)
 	return task->name;
 }
 
-static void add(struct sums *sums, const struct task *task, const char *name)
+static void add(const struct task *task, const char *name)
 {
+	struct sums *sums = &pool.sums;
 	struct sum *sum;
 	uint32_t at = 0;
 
 	while (at < sums->count && strcmp(sums->sum[at].name, name) != 0)
 		at++;
-	if (at == SUMS_MAX || !strncmp(name, "traceprof", 9))
+	if (!strncmp(name, "traceprof", 9))
 		return;
 	sum = &sums->sum[at];
 	if (at == sums->count) {
+		*sum = (struct sum){.count = 0};
 		log_format(sum->name, sizeof(sum->name), "%s", name);
 		sums->count++;
 	}
@@ -175,13 +178,13 @@ void pool_note_forget(void)
 	leave();
 }
 
-static struct sum *largest(struct sums *sums)
+static struct sum *largest(void)
 {
-	struct sum *most = &sums->sum[0];
+	struct sum *most = &pool.sums.sum[0];
 
-	for (uint32_t i = 1; i < sums->count; i++) {
-		if (sums->sum[i].ran_ns > most->ran_ns)
-			most = &sums->sum[i];
+	for (uint32_t i = 1; i < pool.sums.count; i++) {
+		if (pool.sums.sum[i].ran_ns > most->ran_ns)
+			most = &pool.sums.sum[i];
 	}
 	return most;
 }
@@ -190,27 +193,26 @@ void pool_note(struct session *session)
 {
 	const uint32_t main_tid = (uint32_t)getpid();
 	char text[256] = "", first[THREAD_NAME_BYTES] = "";
-	struct sums sums = {.count = 0};
 	bool is_worth = false;
 	size_t len = 0;
 
 	if (!enter())
 		return;
 	look();
+	pool.sums.count = 0;
 	for (uint32_t i = 0; i < pool.count; i++) {
 		const char *name = name_of(session, &pool.task[i]);
 
-		add(&sums, &pool.task[i], name);
+		add(&pool.task[i], name);
 		if (pool.task[i].tid == main_tid)
 			log_format(first, sizeof(first), "%s", name);
 	}
-	leave();
-	for (uint32_t i = 0; i < sums.count; i++)
-		is_worth |= sums.sum[i].ran_ns >= LEAST_NS &&
-			    strcmp(sums.sum[i].name, first) != 0;
-	for (uint32_t i = 0; is_worth && i < min_u32(sums.count, SAID_MAX);
+	for (uint32_t i = 0; i < pool.sums.count; i++)
+		is_worth |= pool.sums.sum[i].ran_ns >= LEAST_NS &&
+			    strcmp(pool.sums.sum[i].name, first) != 0;
+	for (uint32_t i = 0; is_worth && i < min_u32(pool.sums.count, SAID_MAX);
 	     i++) {
-		struct sum *most = largest(&sums);
+		struct sum *most = largest();
 
 		if (most->ran_ns < LEAST_NS)
 			break;
@@ -221,6 +223,7 @@ void pool_note(struct session *session)
 				  most->ran_ns / MS_NS, most->idle_ns / MS_NS);
 		most->ran_ns = 0;
 	}
+	leave();
 	if (len)
 		session_note(session, "processor time of threads: %s%s", text,
 			     pool.is_full ? "; of more than 512 threads the "

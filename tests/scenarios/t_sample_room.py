@@ -98,6 +98,9 @@ def test_a_pool_that_names_its_threads_is_named():
              if note.startswith("processor time of threads: ")]
     longer = int(re.search(r"crunch .*? ms \(idle (\d+) ms\)", note).group(1))
     expect(longer > int(idle) + 500, "two threads wait for two seconds", idle, note)
+    note, = [note for note in same(program, "names").trace.meta["notes"]
+             if note.startswith("processor time of threads: ")]
+    expect("crunch (2 threads)" in note, note)
     for note in same(program, "plain").trace.meta["notes"]:
         expect(not note.startswith("processor time"), note)
 
