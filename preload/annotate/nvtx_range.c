@@ -313,27 +313,47 @@ static void copy_name(char name[THREAD_NAME_BYTES], const char *from)
 	memset(name + len, 0, THREAD_NAME_BYTES - len);
 }
 
-void nvtx_name_thread(uint32_t tid, const char *name)
+/* False: nothing is recorded of it so far. */
+static bool name_known(struct session *session, uint32_t tid, const char *name)
 {
-	struct session *session = load_relaxed(&session_here);
 	struct thread *thread = NULL;
-	uint32_t at;
+	bool is_known = false;
 
-	if (!name || !tid || gate_bits() == GATE_CLOSED)
-		return;
-	at = add_relaxed(&named_count, 1);
-	if (at < NAMED_MAX) {
-		copy_name(named[at].name, name);
-		/* RELEASE pairs with ACQUIRE in nvtx_thread_entered(). */
-		store_release(&named[at].tid, tid);
-	}
-	if (!session || gate_bits() == GATE_UNDECIDED)
-		return;
 	while ((thread = thread_each(session, thread))) {
 		if (thread->tid != tid ||
 		    load_relaxed(&thread->state) != THREAD_LIVE)
 			continue;
 		thread->is_named = 1;
 		copy_name(thread->name, name);
+		is_known = true;
 	}
+	return is_known;
+}
+
+void nvtx_name_thread(uint32_t tid, const char *name)
+{
+	struct session *session = load_relaxed(&session_here);
+	bool has_session;
+	uint32_t at;
+
+	if (!name || !tid || gate_bits() == GATE_CLOSED)
+		return;
+	has_session = session && gate_bits() != GATE_UNDECIDED;
+	if (has_session && name_known(session, tid, name))
+		return;
+	at = add_relaxed(&named_count, 1);
+	if (at < NAMED_MAX) {
+		copy_name(named[at].name, name);
+		/* RELEASE pairs with ACQUIRE in nvtx_thread_entered(). */
+		store_release(&named[at].tid, tid);
+	} else if (has_session) {
+		session_note(session,
+			     "more than %u threads were given a name before "
+			     "their first event: those of the others are not "
+			     "shown",
+			     NAMED_MAX);
+	}
+	/* It may have begun meanwhile. */
+	if (has_session)
+		name_known(session, tid, name);
 }

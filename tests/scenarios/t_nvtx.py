@@ -59,6 +59,8 @@ def test_threads_by_name():
              if event["ph"] == "M" and event["name"] == "thread_name"]
     for wanted in ("main by name", "named before"):
         expect(any(f"({wanted})" in name for name in names), wanted, names)
+    notes = str(trace.meta["notes"])
+    expect("more than 256 threads were given a name before their first" in notes, notes)
 
 
 def test_attributes():

@@ -182,8 +182,15 @@ static void other_thread(void)
 	nvtxRangeId_t range = nvtxRangeStartA("ended elsewhere");
 	pthread_t thread;
 
+	/* No name but the last, of a thread that is known. */
+	for (int i = 0; i < 300; i++)
+		nvtxNameOsThreadA((uint32_t)syscall(SYS_gettid),
+				  "main by name");
 	pthread_create(&thread, NULL, end_elsewhere, &range);
 	pthread_join(thread, NULL);
+	/* More than are kept, of threads that never come. */
+	for (uint32_t i = 0; i < 300; i++)
+		nvtxNameOsThreadA(UINT32_MAX - i, "nobody");
 }
 
 static void steps(int count)
