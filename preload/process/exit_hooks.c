@@ -6,9 +6,9 @@
  *
  * exit(), and a return from main, need no hook for that: our destructor runs
  * after the program's own and after every handler that the program registered.
- * But while it holds up the end another thread may call exit() or _exit() too,
- * say because CUDA is gone: without us the first one would have been through,
- * and its status is the program's.  So the second one waits.
+ * But while it holds up the end another thread may end the process too, say
+ * because CUDA is gone: without us the first one would have been through, and
+ * its status is the program's.  So the second one waits.
  * quick_exit() runs its handlers last registered first: ours comes last.
  * _exit() and _Exit() run nothing and are wrapped; Python's multiprocessing
  * ends its workers so.  A vfork child's _exit() is only forwarded
@@ -120,6 +120,17 @@ EXPORT void _Exit(int status)
 	leave(status);
 }
 
+/* std::terminate() and failed checks. */
+EXPORT void abort(void)
+{
+	let_others_end();
+	if (real_resolve() == REAL_READY && real.abort)
+		real.abort();
+	for (;;)
+		syscall(SYS_tgkill, getpid(), (int)syscall(SYS_gettid),
+			SIGABRT);
+}
+
 /* Does the default action end the process as soon as it is sent? */
 static bool ends_itself(pid_t pid, int signal)
 {
@@ -139,8 +150,10 @@ EXPORT int kill(pid_t pid, int signal)
 {
 	const int saved = errno;
 
-	if (ends_itself(pid, signal))
+	if (ends_itself(pid, signal)) {
+		let_others_end();
 		life_end();
+	}
 	errno = saved;
 	if (real_resolve() == REAL_READY && real.kill)
 		return real.kill(pid, signal);
@@ -154,8 +167,10 @@ EXPORT int raise(int signal)
 {
 	const int saved = errno;
 
-	if (ends_itself(getpid(), signal))
+	if (ends_itself(getpid(), signal)) {
+		let_others_end();
 		life_end();
+	}
 	errno = saved;
 	if (real.raise)
 		return real.raise(signal);
@@ -163,9 +178,15 @@ EXPORT int raise(int signal)
 			    signal);
 }
 
+static void end_quickly(void)
+{
+	let_others_end();
+	life_end();
+}
+
 void exit_hooks_start(void)
 {
-	at_quick_exit(life_end);
+	at_quick_exit(end_quickly);
 }
 
 static void keep_stderr(void)

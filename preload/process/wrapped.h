@@ -90,6 +90,7 @@
 					       char *const envp[], int flags)) \
 	X(libc, REST, exit,           void,   (int status))		\
 	X(libc, REST, _exit,          void,   (int status))		\
+	X(libc, REST, abort,          void,   (void))			\
 	X(libc, NONE, _Exit,          void,   (int status))		\
 	X(libc, REST, kill,           int,    (pid_t pid, int signal))	\
 	X(libc, LATE, raise,          int,    (int signal))		\

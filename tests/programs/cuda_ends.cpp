@@ -7,9 +7,10 @@
  * It marks STEPS steps of LAUNCHES kernels each, and never waits for one.  HOW
  * is how it ends: exit, _exit, quick_exit, throw, abort, segv, raise, term,
  * kill, exec, thread, pthread_exit; beside: exit, while another thread
- * launches on and on, faster than the GPU works; failing, _failing: the same,
- * and that thread calls exit or _exit when CUDA is gone; any other word: it
- * returns.
+ * launches on and on, faster than the GPU works; failing, _failing,
+ * quick_failing, raise_failing, abort_failing: the same, and that thread ends
+ * the program by exit, _exit, quick_exit, SIGTERM or abort when CUDA is gone;
+ * any other word: it returns.
  * Before an end that nobody sees it goes on for three times as long as it took
  * until then.
  */
@@ -89,6 +90,12 @@ static void keep_launching(const char *how)
 		exit(4);
 	if (!strcmp(how, "_failing"))
 		_exit(4);
+	if (!strcmp(how, "quick_failing"))
+		quick_exit(4);
+	if (!strcmp(how, "raise_failing"))
+		raise(SIGTERM);
+	if (!strcmp(how, "abort_failing"))
+		abort();
 }
 
 static void end_by_a_call(const char *how)

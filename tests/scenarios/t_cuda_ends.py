@@ -96,7 +96,7 @@ def test_the_first_exit_is_the_programs():
     """Another thread's, whose launch fails since CUDA is gone, comes while we hold up
     the first: without us that would be through in a few microseconds."""
     need("cuda_ends")
-    for how in ("failing", "_failing") * 2:
+    for how in ("failing", "_failing", "quick_failing", "raise_failing", "abort_failing"):
         run = traced("cuda_ends", how, str(STEPS), str(LAUNCHES),
                      env=GPU | {"SIMGPU_KERNEL_NS": "1000000"}, check=False)
         expect_equal(run.status, 3, run.stderr)
