@@ -156,12 +156,15 @@ static void link_stray(struct writer_state *state, struct gpu_launch *launch)
 	struct gpu *gpu = state->gpu;
 	struct gpu_stray stray;
 
-	if (launch->drawn_in != file || launch->work_in == file ||
+	if (launch->drawn_in != file ||
 	    !gpu_strays_take(&gpu->strays, launch->correlation, file, &stray))
 		return;
 	gpu->unlinked -= stray.count;
 	for (uint32_t i = 0; i < stray.kernels; i++)
 		gpu_launches_arrive(&gpu->launches, launch, stray.wanted, file);
+	/* Or more of a graph came behind, and has it. */
+	if (launch->work_in == file)
+		return;
 	gpu_json_flow(state, launch, stray.row, stray.start_ns,
 		      launch->sync_in != file);
 	launch->work_in = file;
