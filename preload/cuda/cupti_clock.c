@@ -117,6 +117,15 @@ static bool is_steady(const struct pair *from, const struct pair *to,
 	return off < most && off > -most;
 }
 
+static void tell_set(void)
+{
+	if (!clocks.steps++)
+		session_note(
+			load_relaxed(&session_here),
+			"CUPTI's clock was set: times of the GPU around it "
+			"may be wrong");
+}
+
 static void begin_line(void)
 {
 	struct line *const older = clocks.before;
@@ -126,11 +135,7 @@ static void begin_line(void)
 	clocks.now->count = 0;
 	clocks.now->near = 0;
 	clocks.now->rate = 0;
-	if (!clocks.steps++)
-		session_note(
-			load_relaxed(&session_here),
-			"CUPTI's clock was set: times of the GPU around it "
-			"may be wrong");
+	tell_set();
 }
 
 static void append(struct line *line, const struct pair *pair)
@@ -353,6 +358,12 @@ uint64_t cupti_clock_ticks(uint64_t time)
 bool cupti_clock_was_set(void)
 {
 	return clocks.steps;
+}
+
+void cupti_clock_seen_set(void)
+{
+	if (clocks.is_own)
+		tell_set();
 }
 
 uint64_t cupti_clock_error(void)

@@ -47,6 +47,10 @@ uint64_t cupti_clock_ticks(uint64_t time);
  * writer's thread alone. */
 bool cupti_clock_was_set(void);
 
+/* Times that can't be say so: forward and back between two readings.  Nothing
+ * where they aren't by CUPTI's own clock; the writer's thread alone. */
+void cupti_clock_seen_set(void);
+
 /* So many ticks a record's time may be off; any thread. */
 uint64_t cupti_clock_error(void);
 

@@ -117,12 +117,17 @@ static bool was_shown(const struct pair *pair, const struct event *call,
 }
 
 /* A thread makes one call at a time.  Where CUPTI's clock was set back the next
- * one seems to begin inside of it. */
+ * one seems to begin inside of it; but so does one that the call makes itself,
+ * unless it reaches past it. */
 static void keep_apart(const struct event *last, struct event *call)
 {
-	if (!cupti_clock_was_set() ||
-	    call->api.correlation <= last->api.correlation ||
+	if (call->api.correlation <= last->api.correlation ||
 	    call->start_ticks >= last->end_ticks)
+		return;
+	if (call->start_ticks < last->start_ticks ||
+	    call->end_ticks > last->end_ticks)
+		cupti_clock_seen_set();
+	if (!cupti_clock_was_set())
 		return;
 	call->start_ticks = last->end_ticks;
 	call->end_ticks = max_u64(call->end_ticks, last->end_ticks);
