@@ -5,6 +5,7 @@
 #include "collector/session/thread.h"
 #include "collector/system/clock.h"
 #include "collector/system/folder.h"
+#include "collector/system/futex.h"
 #include "collector/system/loader.h"
 #include "collector/system/log.h"
 #include "collector/system/proc.h"
@@ -14,13 +15,14 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#define TASKS_MAX  512u
-#define SAID_MAX   4u
-#define NAME_BYTES 16u
-#define LOOK_NS	   UINT64_C(250000000)
-#define SHARE	   100u /* of the time, at most one part for looks */
-#define LEAST_NS   UINT64_C(100000000)
-#define MS_NS	   1000000u
+#define TASKS_MAX    512u
+#define SAID_MAX     4u
+#define NAME_BYTES   16u
+#define LOOK_NS	     UINT64_C(250000000)
+#define LOOK_MOST_NS UINT64_C(2000000000)
+#define SHARE	     100u /* of the time, at most one part for looks */
+#define LEAST_NS     UINT64_C(100000000)
+#define MS_NS	     1000000u
 
 /* A thread as it was last seen; it may have ended since. */
 struct task {
@@ -62,7 +64,7 @@ static bool enter(void)
 
 static void leave(void)
 {
-	atomic_store(&pool.is_busy, 0);
+	futex_change(&pool.is_busy, 0);
 }
 
 static struct task *task_of(uint32_t tid)
@@ -196,6 +198,8 @@ void pool_note(struct session *session)
 	bool is_worth = false;
 	size_t len = 0;
 
+	/* The writer may be at it, which takes long of many threads. */
+	futex_wait_while(&pool.is_busy, 1, LOOK_MOST_NS);
 	if (!enter())
 		return;
 	look();
