@@ -508,7 +508,7 @@ static uint64_t settled_until(const struct session *session, uint64_t flushed,
 	settled = min_u64(settled, cupti_launches_oldest(session, flushed));
 	if (lent != UINT64_MAX)
 		settled = min_u64(settled, lent - CALL_MS * second / 1000);
-	/* A call waits for a second at most, whatever was forced. */
+	/* Whatever was forced: a call that waits comes soon (last_return()). */
 	return min_u64(max_u64(settled, forced), cupti_pairs_oldest());
 }
 
@@ -558,6 +558,16 @@ static void ask_soon(const struct session *session)
 		ask(session, SEARCH_ASKS);
 }
 
+/* Records of calls that ended before then have come: one of the call around a
+ * driver's may be in a buffer that is lent.  What wasn't forced back is kept for
+ * ever. */
+static uint64_t last_return(uint64_t lent, uint64_t forced)
+{
+	const uint64_t now = clock_ticks();
+
+	return lent > forced ? min_u64(now, lent) : now;
+}
+
 void cupti_source_poll(void *unused)
 {
 	struct session *session = load_relaxed(&session_here);
@@ -595,9 +605,8 @@ void cupti_source_poll(void *unused)
 	}
 	if (!push_followers())
 		return;
-	/* The call around it may have its record in a buffer that is lent. */
 	show_overdue(session, is_over ? UINT64_MAX
-				      : min_u64(clock_ticks(), lent) -
+				      : last_return(lent, forced) -
 						PAIR_SECONDS * second);
 	session->head->gpu.launches = cupti_launches_count();
 	store_relaxed(&session->head->gpu.lost, cupti_buffers_refused());

@@ -359,6 +359,25 @@ static void a_driver_call_waits_for_the_buffer_of_its_runtime_call(void **state)
 	end(session);
 }
 
+/* It would hold up each window from then on. */
+static void a_buffer_that_cannot_be_forced_back_is_not_awaited(void **state)
+{
+	struct session *session = begin();
+	uint8_t *first, *kept;
+
+	(void)state;
+	lend(&kept);
+	lend(&first);
+	call_at(first, 0, clock_ticks(), LAUNCH);
+	((CUpti_Activity *)(void *)first)->kind = CUPTI_ACTIVITY_KIND_DRIVER;
+	hand_over(first, 1);
+	forced = clock_ticks();
+	usleep(1100000);
+	hand_over_nothing();
+	assert_int_equal(pushed(session), 1);
+	end(session);
+}
+
 static struct event call_of(uint64_t correlation, bool is_driver,
 			    uint64_t start, uint64_t end)
 {
@@ -495,6 +514,8 @@ int main(void)
 		cmocka_unit_test(a_driver_call_does_not_wait_for_ever),
 		cmocka_unit_test(
 			a_driver_call_waits_for_the_buffer_of_its_runtime_call),
+		cmocka_unit_test(
+			a_buffer_that_cannot_be_forced_back_is_not_awaited),
 		cmocka_unit_test(a_call_is_shown_once_however_late),
 		cmocka_unit_test(a_number_that_comes_anew_is_another_call),
 		cmocka_unit_test(a_call_across_a_windows_end_is_awaited),
