@@ -126,9 +126,10 @@ EXPORT void abort(void)
 	let_others_end();
 	if (real_resolve() == REAL_READY && real.abort)
 		real.abort();
+	syscall(SYS_tgkill, getpid(), (int)syscall(SYS_gettid), SIGABRT);
+	/* The signal was handled. */
 	for (;;)
-		syscall(SYS_tgkill, getpid(), (int)syscall(SYS_gettid),
-			SIGABRT);
+		syscall(SYS_exit_group, 127);
 }
 
 /* Does the default action end the process as soon as it is sent? */
