@@ -200,8 +200,11 @@ void pool_note(struct session *session)
 
 	/* The writer may be at it, which takes long of many threads. */
 	futex_wait_while(&pool.is_busy, 1, LOOK_MOST_NS);
-	if (!enter())
+	if (!enter()) {
+		session_note(session, "the processor time of threads is not "
+				      "told: a look at them took too long");
 		return;
+	}
 	look();
 	pool.sums.count = 0;
 	for (uint32_t i = 0; i < pool.count; i++) {
