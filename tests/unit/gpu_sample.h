@@ -45,8 +45,9 @@ static inline struct thread *gpu_begin(struct sample *sample,
 	return gpu_begin_ago(sample, writer_state, 0);
 }
 
-static inline void push_call(struct sample *sample, struct thread *thread,
-			     uint64_t correlation)
+static inline void push_call_as(struct sample *sample, struct thread *thread,
+				uint64_t correlation,
+				enum gpu_launch_kind launch)
 {
 	sample_push(sample, thread,
 		    (struct event){.kind = EVENT_GPU_API,
@@ -55,7 +56,14 @@ static inline void push_call(struct sample *sample, struct thread *thread,
 				   .extra = 100,
 				   .start_ticks = 100,
 				   .end_ticks = 200,
-				   .api = {.correlation = correlation}});
+				   .api = {.correlation = correlation,
+					   .is_launch = launch}});
+}
+
+static inline void push_call(struct sample *sample, struct thread *thread,
+			     uint64_t correlation)
+{
+	push_call_as(sample, thread, correlation, GPU_LAUNCH_NONE);
 }
 
 static inline void assert_all_written(const char *text, unsigned long count)

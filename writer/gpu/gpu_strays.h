@@ -4,6 +4,8 @@
  *
  * As a rule it waits for that.  Where the writer is far behind, or the window's
  * file ends, it doesn't: the call, once it comes, is to find it nevertheless.
+ * Where another takes its place it stays what it is: counted as `unlinked`, and
+ * its call as one that lacks it.
  */
 #ifndef WRITER_GPU_STRAYS_H
 #define WRITER_GPU_STRAYS_H

@@ -27,21 +27,6 @@ static void push_kernel(struct sample *sample, struct thread *thread,
 	ring_commit(&thread->ring, 2, 1);
 }
 
-/* A call that is known to launch one. */
-static void push_launch(struct sample *sample, struct thread *thread,
-			uint64_t correlation)
-{
-	sample_push(sample, thread,
-		    (struct event){.kind = EVENT_GPU_API,
-				   .name = names_intern_string(
-					   sample->session, "cudaLaunchKernel"),
-				   .extra = 100,
-				   .start_ticks = 100,
-				   .end_ticks = 200,
-				   .api = {.correlation = correlation,
-					   .is_launch = GPU_LAUNCH_KERNEL}});
-}
-
 static void a_kernel_waits_for_its_device(void **state)
 {
 	struct sample sample;
@@ -214,7 +199,7 @@ static void a_call_finds_its_kernel_however_late(void **state)
 	push_kernel(&sample, thread, 2);
 	pass_run(&writer_state);
 	assert_int_equal(writer_state.gpu->unlinked, 2);
-	push_launch(&sample, thread, 1);
+	push_call_as(&sample, thread, 1, GPU_LAUNCH_KERNEL);
 	pass_run(&writer_state);
 	pass_run(&writer_state);
 	assert_int_equal(writer_state.gpu->unlinked, 1);
