@@ -558,9 +558,9 @@ static void ask_soon(const struct session *session)
 		ask(session, SEARCH_ASKS);
 }
 
-/* Records of calls that ended before then have come: one of the call around a
- * driver's may be in a buffer that is lent.  What wasn't forced back is kept for
- * ever. */
+/* Records of calls that ended before then have come: that of the call around a
+ * driver's may be in a buffer that is lent.  What wasn't forced back is kept
+ * for ever. */
 static uint64_t last_return(uint64_t lent, uint64_t forced)
 {
 	const uint64_t now = clock_ticks();
