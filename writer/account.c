@@ -245,10 +245,7 @@ bool account_window(struct writer_state *state, uint64_t end_ns,
 
 uint64_t account_cpu_ns(const struct writer_state *state)
 {
-	struct timespec now;
+	const uint64_t own_ns = state->is_live ? clock_thread_ns() : 0;
 
-	if (!state->is_live || clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now))
-		return 0;
-	return state->cpu_before_ns + (uint64_t)now.tv_sec * 1000000000u +
-	       (uint64_t)now.tv_nsec;
+	return own_ns ? state->cpu_before_ns + own_ns : 0;
 }

@@ -56,6 +56,24 @@ static inline uint64_t clock_monotonic_ns(void)
 	return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
 }
 
+/* Processor time of the calling thread; 0 not known. */
+static inline uint64_t clock_thread_ns(void)
+{
+	struct timespec now;
+
+	if (clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now))
+		return 0;
+	return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
+}
+
+/* ... that it has used since it had used that much. */
+static inline uint64_t clock_thread_since(uint64_t before_ns)
+{
+	const uint64_t now = clock_thread_ns();
+
+	return now > before_ns ? now - before_ns : 0;
+}
+
 static inline uint64_t clock_counter(void)
 {
 #if defined(__x86_64__)

@@ -20,7 +20,7 @@
 #define NAME_BYTES   16u
 #define LOOK_NS	     UINT64_C(250000000)
 #define LOOK_MOST_NS UINT64_C(2000000000)
-#define SHARE	     100u /* of the time, at most one part for looks */
+#define SHARE	     100u /* of a processor, at most one part for looks */
 #define LEAST_NS     UINT64_C(100000000)
 #define MS_NS	     1000000u
 
@@ -162,12 +162,14 @@ static void look(void)
 void pool_note_poll(void)
 {
 	const uint64_t now = clock_monotonic_ns();
+	uint64_t cpu_ns;
 
 	if (now < pool.next_ns || !proc_is_aside() || !enter())
 		return;
+	cpu_ns = clock_thread_ns();
 	look();
 	pool.next_ns =
-		now + max_u64(LOOK_NS, SHARE * (clock_monotonic_ns() - now));
+		now + max_u64(LOOK_NS, SHARE * clock_thread_since(cpu_ns));
 	leave();
 }
 

@@ -16,7 +16,8 @@
 #include <unistd.h>
 
 #define ROUND_NS   UINT64_C(100000000)
-/* A round lasts one part in so many of the time to the next. */
+/* A round takes one part in so many of the time to the next, of a processor:
+ * on a busy machine it lasts for longer. */
 #define SHARE	   100u
 #define TEXT_BYTES 4096
 #define NAMED_EACH 8u /* rounds */
@@ -43,7 +44,8 @@ static struct {
 	uint32_t known;	       /* enum task_count */
 	uint32_t round;
 	bool was_open, is_first, is_probed;
-	uint64_t began_ns, ended_ns;
+	uint64_t ended_ns;
+	uint64_t cpu_ns, took_ns;     /* as the round began; the last one */
 	uint64_t ticks, ticks_before; /* of this round, and of the last */
 	uint32_t used;		      /* of tasks, up to here */
 	struct task process;
@@ -281,8 +283,7 @@ bool task_counts_begin(struct session *session, bool is_open)
 {
 	const uint64_t now = clock_monotonic_ns();
 	const bool has_changed = is_open != rounds.was_open;
-	const uint64_t pause =
-		max_u64(ROUND_NS, SHARE * (rounds.ended_ns - rounds.began_ns));
+	const uint64_t pause = max_u64(ROUND_NS, SHARE * rounds.took_ns);
 
 	if (!has_changed && (!is_open || now - rounds.ended_ns < pause))
 		return false;
@@ -300,7 +301,7 @@ bool task_counts_begin(struct session *session, bool is_open)
 	}
 	rounds.is_first = is_open && has_changed;
 	rounds.was_open = is_open;
-	rounds.began_ns = now;
+	rounds.cpu_ns = clock_thread_ns();
 	rounds.ticks_before = rounds.ticks;
 	rounds.ticks = clock_ticks();
 	rounds.round++;
@@ -316,6 +317,7 @@ void task_counts_end(void)
 			task_counts_look(i, rounds.tasks[i].tid);
 	}
 	rounds.ended_ns = clock_monotonic_ns();
+	rounds.took_ns = clock_thread_since(rounds.cpu_ns);
 }
 
 /* Who has ended leaves its place to others. */
@@ -400,5 +402,5 @@ void task_counts_forget(void)
 	rounds.used = 0;
 	rounds.thread = NULL;
 	rounds.was_open = rounds.is_probed = false;
-	rounds.ended_ns = rounds.began_ns = 0;
+	rounds.ended_ns = rounds.took_ns = 0;
 }

@@ -5,8 +5,8 @@
  *
  * The writer's thread reads /proc/self/task in rounds while a window is open,
  * and leaves one event for each thread that ran since the round before.  A
- * round may take a hundredth of the time to the next, however many threads
- * there are.  What threads did that ended between two rounds is in the
+ * round may take a hundredth of a processor until the next, however many
+ * threads there are.  What threads did that ended between two rounds is in the
  * process's own event alone.
  */
 #ifndef PRELOAD_TASK_COUNTS_H
