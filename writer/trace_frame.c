@@ -84,7 +84,8 @@ static void note_others(struct session_header *head)
 		      now.all_ns - min_u64(load_relaxed(&head->machine_all_ns),
 					   now.all_ns));
 	store_relaxed(&head->others_ns, busy - min_u64(own, busy));
-	store_relaxed(&head->program_ns, min_u64(own, busy));
+	/* To the microsecond, where the machine's come in whole ticks. */
+	store_relaxed(&head->program_ns, own);
 }
 
 void trace_frame_note_scheduled(struct session_header *head, bool with_others)

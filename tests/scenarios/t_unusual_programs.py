@@ -4,6 +4,7 @@
 import os
 import shutil
 import subprocess
+import sys
 
 import harness
 from harness import (Skip, compile_program, expect, expect_equal, folder, plain,
@@ -421,14 +422,37 @@ def test_a_team_that_its_program_bound_to_one_processor():
     verdict would blame others alone."""
     if len(os.sched_getaffinity(0)) < 2:
         raise Skip("there is one processor")
-    for arguments in ([], ["binds"]):
+    for arguments in [[]] + 10 * [["binds"]]:
         run = same("binds_team", *arguments)
         tail = run.trace.meta
+        ours = tail["scheduled"]
+        # A run that is over within a tick of the kernel's, too.
+        expect(ours.get("program_ns", ours["ran_ns"]) > ours["ran_ns"] / 2, ours)
         expect_equal((tail["bound_cpus"], tail["bound_threads"]),
                      (1 if arguments else tail["cpus"], 2), tail)
         said = [finding["figure"] for finding in judged(run.trace.path)["findings"]]
         expect_equal("2 threads on 1 processor, to which the program bound them" in said,
                      bool(arguments), said)
+
+
+def test_a_bound_team_whose_processor_others_have():
+    """One of it sleeps while the other finds none: what both wanted counts."""
+    if len(os.sched_getaffinity(0)) < 2:
+        raise Skip("there is one processor")
+    first = str(min(os.sched_getaffinity(0)))
+    busy = [subprocess.Popen(["taskset", "-c", first, sys.executable, "-c",
+                              "while True: pass"]) for _ in range(8)]
+    try:
+        run = same("binds_team", "binds")
+    finally:
+        for one in busy:
+            one.kill()
+            one.wait()
+    tail = run.trace.meta
+    expect(tail["threads_waited_ns"] > tail["scheduled"]["waited_ns"] > 0, tail)
+    expect(tail["threads_ran_ns"] > tail["scheduled"]["ran_ns"] / 2, tail)
+    said = [finding["figure"] for finding in judged(run.trace.path)["findings"]]
+    expect("2 threads on 1 processor, to which the program bound them" in said, said)
 
 
 if __name__ == "__main__":

@@ -299,17 +299,21 @@ def test_regions_beside_teams_in_teams_are_not_counted_with_them():
 
 def test_a_team_that_sleeps_shares_no_processor():
     """However many threads it has; half of what there is must have run, or wanted to."""
-    def said(program_us, waited=0):
+    def said(program_us, waited=0, threads=None):
         scheduled = {"ran_ns": (100 - waited) * 10**6, "waited_ns": waited * 10**6,
                      "processors_ns": 2 * 19 * 10**6, "others_ns": 0,
                      "program_ns": program_us * 1000}
         return rules(made(steps(lambda at, number: team(at, number + 1, 900, 900, 900, 900)),
-                          {"cpus": 2, "scheduled": scheduled}))
+                          {"cpus": 2, "scheduled": scheduled} | (threads or {})))
 
     whole_us = 900 * len([event for event in steps(lambda at, number: [])])
     expect("oversubscribed" not in said(100), "all of them sleep")
     expect("oversubscribed" in said(2 * whole_us), "they have all processors")
     expect("oversubscribed" in said(whole_us // 5, 90), "others have them")
+    for waited_us, is_said in ((whole_us // 2, False), (9 * whole_us, True)):
+        threads = {"threads_ran_ns": whole_us * 1000, "threads_waited_ns": waited_us * 1000}
+        expect_equal("oversubscribed" in said(whole_us // 5, 0, threads), is_said,
+                     "the first one sleeps till the others are done")
     for part, is_said in ((0.48, False), (0.52, True)):
         expect_equal("oversubscribed" in said(int(2 * part * whole_us)), is_said, part)
 

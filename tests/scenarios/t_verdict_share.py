@@ -114,12 +114,13 @@ def test_workers_that_found_no_processor_are_said():
 
 def test_what_the_programs_own_threads_had_is_no_busy_machine():
     """32 threads on 2 processors: the first one found none free for 90 % of the time."""
-    def said(program, others, machine=2, size=0):
+    def said(program, others, machine=2, size=0, bound=(2, 4)):
         made_ = made([event for number in range(10)
                       for event in [step_(number, number * 1000, 1000),
                                     *team(number * 1000, number + 1, *[900] * size,
                                           dur=900)]],
-                     {"cpus": 2, "scheduled": {
+                     {"cpus": 2, "bound_cpus": bound[0], "bound_threads": bound[1],
+                      "scheduled": {
                          "ran_ns": 10**8, "waited_ns": 9 * 10**8, "lived_ns": 10**9,
                          "processors_ns": machine * 10**9, "others_ns": others * 10**7,
                          "program_ns": program * 10**7}})
@@ -133,6 +134,9 @@ def test_what_the_programs_own_threads_had_is_no_busy_machine():
     # One thread alone, and two processors of 64 that others kept busy.
     expect_equal(said(program=10, others=10), {"no-processor": 0.9})
     expect_equal(said(program=105, others=95, machine=64), {"no-processor": 0.5})
+    # Bound to one of the two.
+    expect_equal(said(program=98, others=2, bound=(1, 4)), {"crowded": 0.9})
+    expect_equal(said(program=98, others=2, bound=(1, 1)), {"no-processor": 0.9})
     # Of a processor or so nothing is known.
     expect_equal(said(program=120, others=0), {})
     # A team tells how many threads it has.

@@ -81,6 +81,8 @@ static const struct {
 	{"cpus", FIELD(cpus), ENTRY_INTEGER},
 	{"bound_cpus", FIELD(bound_cpus), ENTRY_INTEGER},
 	{"bound_threads", FIELD(bound_threads), ENTRY_INTEGER},
+	{"threads_ran_ns", FIELD(threads_ran_ns), ENTRY_INTEGER},
+	{"threads_waited_ns", FIELD(threads_unscheduled_ns), ENTRY_INTEGER},
 	{"scheduled.ran_ns", FIELD(ran_ns), ENTRY_INTEGER},
 	{"scheduled.waited_ns", FIELD(unscheduled_ns), ENTRY_INTEGER},
 	{"scheduled.lived_ns", FIELD(lived_ns), ENTRY_INTEGER},
@@ -340,6 +342,16 @@ double trace_metadata_unscheduled(const struct trace_metadata *metadata)
 	const double waited = (double)metadata->unscheduled_ns;
 
 	return ran > 0 && waited > 0 ? waited / (ran + waited) : 0;
+}
+
+double trace_metadata_unscheduled_most(const struct trace_metadata *metadata)
+{
+	const double ran = (double)metadata->threads_ran_ns;
+	const double waited = (double)metadata->threads_unscheduled_ns;
+	const double all = ran > 0 && waited > 0 ? waited / (ran + waited) : 0;
+	const double first = trace_metadata_unscheduled(metadata);
+
+	return all > first ? all : first;
 }
 
 double trace_metadata_unscheduled_tasks(const struct trace_metadata *metadata)

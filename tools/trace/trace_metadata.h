@@ -90,9 +90,10 @@ struct trace_metadata {
 	int64_t bound_cpus, bound_threads; /* that so many of it may, */
 	int64_t ran_ns, unscheduled_ns;	   /* of the program's first thread */
 	int64_t lived_ns;		   /* until these were counted */
-	int64_t processors_ns, others_ns;  /* of all; what others had */
-	int64_t program_ns;		   /* what the program had */
-	int64_t cpu_limit_percent;	   /* by a cgroup, -1 none */
+	int64_t threads_ran_ns, threads_unscheduled_ns; /* of recorded ones */
+	int64_t processors_ns, others_ns; /* of all; what others had */
+	int64_t program_ns;		  /* what the program had */
+	int64_t cpu_limit_percent;	  /* by a cgroup, -1 none */
 	struct trace_tasks tasks;
 	struct trace_sums window; /* of this file's window alone */
 	int64_t part;		  /* of a run's files, from the 2nd on */
@@ -138,6 +139,9 @@ bool trace_metadata_peak_is_least(const struct trace_metadata *metadata);
 /* Of the time that the first thread wanted to run, how much it found no
  * processor free; 0 where that isn't known. */
 double trace_metadata_unscheduled(const struct trace_metadata *metadata);
+
+/* The same of the recorded threads all together, if that is more. */
+double trace_metadata_unscheduled_most(const struct trace_metadata *metadata);
 
 /* For how much of the time, of 1, threads found no processor free, on average
  * or that one which had it worst, if that is more; 0 not known. */

@@ -509,12 +509,14 @@ static bool are_bound(const struct trace_metadata *metadata, int64_t threads)
 
 /* A team that sleeps or waits for files shares no processor, however large it
  * is.  What its threads would have run, had they always found one free, is
- * guessed by the first one; that of teams in teams and of several pools isn't
- * known, since they are in regions at the same time. */
+ * guessed by the recorded ones, of which one may sleep till another that found
+ * none is done; that of teams in teams and of several pools isn't known, since
+ * they are in regions at the same time. */
 static bool wants_processors(const struct verdict_facts *facts, int64_t cpus)
 {
 	const struct trace_sums own = trace_metadata_own(facts->metadata);
-	const double free = 1 - trace_metadata_unscheduled(facts->metadata);
+	const double free =
+		1 - trace_metadata_unscheduled_most(facts->metadata);
 	double elapsed_ns = 0;
 
 	if (own.processors_ns <= 0 || free <= 0)

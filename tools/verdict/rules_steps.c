@@ -209,17 +209,29 @@ static double others_at_most(const struct trace_metadata *metadata)
 	return trace_metadata_others(metadata) * (ours < all ? all / ours : 1);
 }
 
-/* Where more than one thread of the program's is busy they may outnumber the
- * processors by themselves: then it is no more than what others had. */
+/* The program bound more of its threads than it left them processors. */
+static bool is_bound_tightly(const struct trace_metadata *metadata)
+{
+	return metadata->bound_cpus > 0 &&
+	       metadata->bound_cpus < trace_metadata_processors(metadata) &&
+	       metadata->bound_threads > metadata->bound_cpus;
+}
+
+static bool may_outnumber(const struct trace_metadata *metadata)
+{
+	return metadata->program_ns > metadata->lived_ns ||
+	       is_bound_tightly(metadata);
+}
+
+/* Where the program's threads may outnumber the processors by themselves it is
+ * no more than what others had. */
 double unscheduled_by_others(const struct verdict_facts *facts)
 {
 	const struct trace_metadata *metadata = facts->metadata;
 	const double share = unscheduled(facts);
 	const double most = others_at_most(metadata);
 
-	return metadata->program_ns > metadata->lived_ns && most < share
-		       ? most
-		       : share;
+	return may_outnumber(metadata) && most < share ? most : share;
 }
 
 /* The first thread sleeps for most of the time: it may wait for its workers.
@@ -285,7 +297,9 @@ bool rule_crowded(const struct verdict_facts *facts, struct finding *finding)
 	const struct trace_metadata *metadata = facts->metadata;
 	const double all = unscheduled(facts);
 	const double own = all - unscheduled_by_others(facts);
-	const int64_t cpus = trace_metadata_processors(metadata);
+	const bool is_bound = is_bound_tightly(metadata);
+	const int64_t cpus = is_bound ? metadata->bound_cpus
+				      : trace_metadata_processors(metadata);
 
 	finding->saved_ns = own * (double)facts->split.total_ns;
 	if (facts->is_oversubscribed || own < CROWDED_OF * all || cpus <= 0 ||
@@ -303,8 +317,8 @@ bool rule_crowded(const struct verdict_facts *facts, struct finding *finding)
 	say(&finding->threshold, "%.0f %% of the time", 100 * SHARE_HIGH_MIN);
 	say(&finding->next,
 	    "keep no more of them busy than processors (%" PRId64
-	    "): fewer workers, or fewer threads in each.",
-	    cpus);
+	    "%s): fewer workers, or fewer threads in each.",
+	    cpus, is_bound ? ", to which the program bound them" : "");
 	return true;
 }
 
