@@ -33,9 +33,9 @@ LIBFLAGS := -fPIC -fvisibility=hidden -ftls-model=initial-exec -fexceptions \
             -fasynchronous-unwind-tables -fno-builtin-malloc \
             -fno-builtin-calloc -fno-builtin-realloc -fno-builtin-free
 # What own_calls.c has: a program in C may call something else so.
-OWN_CALLS := access alarm chdir clone close dup dup2 flock fstat ftruncate \
-             getcwd kill lseek lstat mkdir open pread pwrite read readlink \
-             signal stat uname unlink write
+OWN_CALLS := access alarm chdir clock_gettime clone close dup dup2 flock fstat \
+             ftruncate getcwd kill lseek lstat mkdir nanosleep open pread \
+             pwrite read readlink signal stat uname unlink write
 # No version script: a named node would keep the exports from standing in for
 # GOMP_parallel@GOMP_4.0.  Never unmapped, since hooks point into us; nothing
 # undefined; zlib and the demangler inside, invisible, so that libc is the only

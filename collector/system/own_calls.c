@@ -13,7 +13,7 @@
  * OWN_CALLS in the Makefile, --wrap.  They do what the C library's do, but
  * getcwd() allocates nothing, and none is a point at which a thread is
  * cancelled.  clone() and kill() are the hooks' own: fork_hooks.c,
- * exit_hooks.c.
+ * exit_hooks.c; clock_gettime() has a file to itself, own_clock.c.
  */
 #include "collector/system/base.h"
 
@@ -24,6 +24,7 @@
 #include <sys/syscall.h>
 #include <sys/time.h>
 #include <sys/utsname.h>
+#include <time.h>
 #include <unistd.h>
 
 #define OWN_CALL(result, name, parameters, number, ...)                        \
@@ -61,6 +62,8 @@ OWN_CALL(int, stat, (const char *path, struct stat *status),
 OWN_CALL(int, lstat, (const char *path, struct stat *status),
 	 SYS_newfstatat, AT_FDCWD, path, status, AT_SYMLINK_NOFOLLOW)
 OWN_CALL(int, fstat, (int fd, struct stat *status), SYS_fstat, fd, status)
+OWN_CALL(int, nanosleep, (const struct timespec *time, struct timespec *rest),
+	 SYS_nanosleep, time, rest)
 OWN_CALL(int, uname, (struct utsname *name), SYS_uname, name)
 /* clang-format on */
 

@@ -455,5 +455,18 @@ def test_a_bound_team_whose_processor_others_have():
     expect("2 threads on 1 processor, to which the program bound them" in said, said)
 
 
+def test_another_clock_is_the_programs_alone():
+    """libfaketime's, ten times as fast, or one that stands still: a profile is of the
+    time that it took, and its end comes."""
+    for times in ("10", "0"):
+        run = traced("step_loop", 20, 20, preload=f"{plugin('libfast_clock.so')}:{harness.LIBRARY}",
+                     env={"TRACEPROF_STEP": "api", "FAST_CLOCK": times})
+        expect_equal(run.status, 0, run.stderr)
+        times_us = sorted(step["dur"] for step in run.trace.slices(cat="user_annotation"))
+        expect_equal(len(times_us), 20)
+        expect(20000 <= times_us[1], times, times_us)
+        expect(times_us[10] < 100000, times, times_us)
+
+
 if __name__ == "__main__":
     harness.main()
