@@ -144,6 +144,7 @@ static uint64_t price_ns(struct writer_state *state)
 {
 	uint64_t least = 0;
 
+	window_file_code(state); /* no part's */
 	for (unsigned int part = 0;
 	     part < PARTS_TRIED && (!least || (part == 1 && least > EVENT_NS));
 	     part++) {

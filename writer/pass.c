@@ -601,7 +601,7 @@ uint64_t pass_part(struct writer_state *state, uint64_t most_ns)
 	state->drain_until_ns = clock_monotonic_ns() + most_ns;
 	state->slice_ticks = state->slice_ticks / PART_SLICES + 1;
 	events = run(state, false);
-	window_file_flush(state);
+	window_file_code(state);
 	state->slice_ticks *= PART_SLICES;
 	state->drain_until_ns = 0;
 	return events;

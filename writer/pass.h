@@ -26,7 +26,7 @@ void pass_end(struct writer_state *state);
 uint64_t pass_run(struct writer_state *state);
 
 /* The same of an open window for about `most_ns`, whether there is room or not,
- * and finishes nothing: how long the rest may take. */
+ * and finishes nothing: how long the rest may take.  What it draws is coded. */
 uint64_t pass_part(struct writer_state *state, uint64_t most_ns);
 
 /* The run is over: looks for its step before it is written down. */

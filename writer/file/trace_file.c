@@ -438,6 +438,17 @@ int trace_file_append(struct trace_file *file, const char *text, size_t len,
 	return rc ? fail(file, rc) : 0;
 }
 
+int trace_file_code(struct trace_file *file)
+{
+	int rc = file->error;
+
+	if (!rc)
+		rc = code_text(file);
+	if (!rc)
+		rc = renew_if_due(file);
+	return rc ? fail(file, rc) : 0;
+}
+
 int trace_file_checkpoint(struct trace_file *file, const char *tail,
 			  size_t tail_len)
 {

@@ -92,6 +92,9 @@ int trace_file_create(struct trace_file *file, const char *path,
 int trace_file_append(struct trace_file *file, const char *text, size_t len,
 		      const struct fields *fields);
 
+/* Codes what waits for a block to be full, so that what that takes is known. */
+int trace_file_code(struct trace_file *file);
+
 /* So much text at once is best. */
 static inline size_t trace_file_block_bytes(const struct trace_file *file)
 {

@@ -62,3 +62,16 @@ int window_file_flush(struct writer_state *state)
 		window_file_fail(state, rc, "write");
 	return state->error;
 }
+
+int window_file_code(struct writer_state *state)
+{
+	struct window_file *file = &state->file;
+	int rc = window_file_flush(state);
+
+	if (rc || !file->is_open)
+		return rc;
+	rc = trace_file_code(&file->trace);
+	if (rc)
+		window_file_fail(state, rc, "write");
+	return state->error;
+}

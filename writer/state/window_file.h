@@ -75,6 +75,9 @@ struct window_file {
 /* Hands state->json to the file. */
 int window_file_flush(struct writer_state *state);
 
+/* The same, and has it code all of that at once. */
+int window_file_code(struct writer_state *state);
+
 /* True when there is so much of it that this is worth while. */
 bool window_file_is_due(const struct writer_state *state);
 

@@ -20,6 +20,20 @@ static void is_whole_from_the_start(void **state)
 	assert_true(size_of(path) > 4096);
 }
 
+/* Who wants to know what coding takes. */
+static void codes_what_waits(void **state)
+{
+	(void)state;
+	create("zlib:1");
+	assert_int_equal(append_events(1, 150), 0);
+	assert_true(file.text_used > 0);
+	assert_int_equal(trace_file_code(&file), 0);
+	assert_int_equal(file.text_used, 0);
+	assert_int_equal(append_events(2, 150), 0);
+	assert_int_equal(finish(), 0);
+	holds(tail_text);
+}
+
 static void keeps_every_event_with_every_coder(void **state)
 {
 	static const char *const coders[] = {"auto", "zlib:1", "zlib:6", "off"};
@@ -213,6 +227,7 @@ int main(void)
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
 	const struct CMUnitTest tests[] = {
 		TEST(is_whole_from_the_start),
+		TEST(codes_what_waits),
 		TEST(keeps_every_event_with_every_coder),
 		TEST(takes_tails_of_any_length),
 		TEST(does_not_grow_when_nothing_happens),
