@@ -248,11 +248,11 @@ void families_finish(struct thread *thread)
 	torch_finish(thread);
 	python_finish(thread);
 	nvtx_finish(thread);
-	pool_note(load_relaxed(&session_here));
 }
 
 void families_end(unsigned int wait_ms)
 {
+	pool_note(load_relaxed(&session_here));
 	sampler_end();
 	cupti_end(wait_ms);
 }

@@ -12,7 +12,7 @@
 #include "collector/system/loader.h"
 #include "collector/system/log.h"
 #include "collector/system/proc.h"
-#include "collector/system/stack_switch.h"
+#include "collector/system/spare_stack.h"
 #include "collector/session/modules.h"
 #include "collector/session/pool.h"
 #include "collector/steps/steps.h"
@@ -34,7 +34,6 @@
 #include <sched.h>
 #include <signal.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <time.h>
@@ -536,20 +535,13 @@ static void end_here(void)
 {
 	const struct timespec now = {0};
 	sigset_t all, large, was;
-	char *stack = mmap(NULL, STACK_BYTES, PROT_READ | PROT_WRITE,
-			   MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 
 	/* What this thread ran before is not the writer's. */
 	writer.state.cpu_before_ns -=
 		account_cpu_ns(&writer.state) - writer.state.cpu_before_ns;
 	sigfillset(&all);
 	pthread_sigmask(SIG_SETMASK, &all, &was);
-	if (stack == MAP_FAILED) {
-		end();
-	} else {
-		stack_switch((uintptr_t)stack + STACK_BYTES, run_end, NULL);
-		munmap(stack, STACK_BYTES);
-	}
+	spare_stack_run(STACK_BYTES, run_end, NULL);
 	sigemptyset(&large);
 	sigaddset(&large, SIGXFSZ);
 	if (!sigismember(&was, SIGXFSZ))

@@ -20,14 +20,12 @@
  *	our memory, has another pid and doesn't wait.
  *	Should it be stopped all the same, by a debugger, say, the others wait
  *	a second, once.  What they do after that is counted, and said.
- *
- * What goes wrong is one line on stderr and a closed gate: the program runs on
- * as if we weren't there.
  */
 #include "preload/process/life.h"
 
 #include "collector/system/futex.h"
 #include "collector/system/log.h"
+#include "collector/system/spare_stack.h"
 #include "collector/session/modules.h"
 #include "collector/steps/steps.h"
 #include "preload/process/binding.h"
@@ -70,6 +68,10 @@ enum writer_start {
 
 #define BEGIN_WAIT_NS UINT64_C(1000000000)
 
+/* What the start takes is 8 KiB, and the end 14; and CUPTI's, nobody knows. */
+#define BEGIN_BYTES   (64u << 10)
+#define END_BYTES     (256u << 10)
+
 static START_DATA struct life {
 	_Atomic uint32_t state;	 /* enum life_state; futex word */
 	_Atomic int pid;	 /* whose state this is */
@@ -83,6 +85,7 @@ static START_DATA struct life {
 	bool constructed; /* our constructor has run */
 	bool forked;	  /* without exec */
 	bool execs;	  /* and so ends the recording */
+	bool ends;	  /* the program, with its recording */
 	bool wipes;	  /* the kernel clears the gate on fork */
 	struct session *session;
 } life;
@@ -138,7 +141,6 @@ static bool move(uint32_t from, uint32_t to)
 						       memory_order_relaxed);
 }
 
-/* Nothing more is wanted. */
 static COLD void close_gate(void)
 {
 	gate_set_record(0);
@@ -394,6 +396,20 @@ static COLD void bring_writer_or_close(void)
 	}
 }
 
+static FOR_RECORDED void begin_and_tell(void *reason)
+{
+	process_complain();
+	if (begin(reason)) {
+		close_gate();
+		futex_change(&life.state, LIFE_CLOSED);
+		return;
+	}
+	futex_change(&life.state, LIFE_RUNNING);
+	say_missed();
+	if (life.constructed)
+		bring_writer_or_close();
+}
+
 FOR_RECORDED uint32_t life_begin_in_allocation(const char *reason)
 {
 	struct quiet quiet;
@@ -413,16 +429,7 @@ FOR_RECORDED uint32_t life_begin_in_allocation(const char *reason)
 	families_watch_ends();
 	last_thread_blocks(&was);
 	quiet = quiet_begin();
-	process_complain();
-	if (begin(reason)) {
-		close_gate();
-		futex_change(&life.state, LIFE_CLOSED);
-	} else {
-		futex_change(&life.state, LIFE_RUNNING);
-		say_missed();
-		if (life.constructed)
-			bring_writer_or_close();
-	}
+	spare_stack_run(BEGIN_BYTES, begin_and_tell, (void *)reason);
 	quiet_end(&quiet);
 	/* A handler that leaves us now leaves nothing half done. */
 	pthread_sigmask(SIG_SETMASK, &was, NULL);
@@ -464,10 +471,10 @@ bool life_is_watching(void)
 	return load_relaxed(&life.state) == LIFE_WATCHING;
 }
 
-static void report(int rc, bool ends)
+static void report(int rc)
 {
 	struct writer_summary summary;
-	enum program_then then = ends ? PROGRAM_ENDS : PROGRAM_GOES_ON;
+	enum program_then then = life.ends ? PROGRAM_ENDS : PROGRAM_GOES_ON;
 
 	/* A forked child's trace has been told of. */
 	if (life.execs && !life.forked)
@@ -485,18 +492,11 @@ static bool writer_is_there(const struct thread *thread)
 				(uint64_t)process.options.exit_ms * 1000000u);
 }
 
-/* Ends the recording, and maybe the program. */
-static void finish(bool ends)
+static void close_all(void *thread)
 {
 	struct session *session = life.session;
-	struct thread *thread = hook_thread_at_end(session);
-	const struct quiet quiet = quiet_begin();
 	int rc;
 
-	if (thread_records(thread)) {
-		thread_drop_left(thread, __builtin_frame_address(0));
-		families_finish(thread);
-	}
 	writer_ends_soon();
 	steps_end(session, thread_records(thread) ? thread : NULL,
 		  clock_ticks());
@@ -514,7 +514,23 @@ static void finish(bool ends)
 		rc = writer_stop((unsigned int)process.options.exit_ms);
 	if (!rc)
 		session_unlink(session);
-	report(rc, ends);
+	report(rc);
+}
+
+/* Python knows its stack: where there is room we stay. */
+static void finish(void)
+{
+	struct thread *thread = hook_thread_at_end(life.session);
+	const struct quiet quiet = quiet_begin();
+
+	if (thread_records(thread)) {
+		thread_drop_left(thread, __builtin_frame_address(0));
+		families_finish(thread);
+	}
+	if (spare_stack_is_needless(END_BYTES))
+		close_all(thread);
+	else
+		spare_stack_run(END_BYTES, close_all, thread);
 	quiet_end(&quiet);
 }
 
@@ -553,7 +569,8 @@ static COLD bool end_running(bool ends, const char *by)
 	if (is_moved) {
 		const bool is_held = ends && life_hold_exit();
 
-		finish(ends);
+		life.ends = ends;
+		finish();
 		life_release_exit(is_held);
 	}
 	futex_change(&life.ender, 0);

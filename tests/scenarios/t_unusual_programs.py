@@ -309,6 +309,24 @@ def test_handler_on_a_small_stack():
     same("signals", "altstack", env={"TRACEPROF_MALLOC": "all"})
 
 
+def test_ends_on_a_small_stack():
+    """In a handler on 8 KiB, with signals meanwhile whose handlers have the same stack."""
+    for how in ("_exit", "exit", "quick_exit", "exec", "raise"):
+        run = traced("tight_stack", "end", how)
+        expect_equal(run.status, -15 if how == "raise" else 3, f"{how}: {run.stderr}")
+        expect_equal(len(run.trace.regions("regions")), 50)
+    run = traced("tight_stack", "leave")
+    expect_equal(run.status, 3, run.stderr)
+    expect_equal(len(run.trace.regions("regions")), 50)
+
+
+def test_begins_on_a_small_stack():
+    run = traced("tight_stack", "region")
+    expect_equal(run.status, 0, run.stderr)
+    expect_equal(len(run.trace.regions("regions")), 50)
+    expect_equal(traced("tight_stack", "heap").status, 0)
+
+
 def test_descriptors_closed_under_us():
     place = folder()
     without, within = os.path.join(place, "without"), os.path.join(place, "within")
