@@ -2,6 +2,8 @@
 /* thin.c - sites, marks, and the look back; see thin.h. */
 #include "collector/session/thin.h"
 
+#include "collector/system/float_state.h"
+
 #include <string.h>
 
 #define PROBES	   8u
@@ -380,11 +382,14 @@ static void change(struct thread *thread)
 /* Picoseconds of the time since the last look that recording may take. */
 static uint64_t share_of(const struct session_header *head, uint64_t ticks)
 {
+	const struct float_state was = float_state_leave();
 	const uint64_t rate =
 		clock_ticks_per_second((struct clock_segments *)&head->clock);
 	const double ps = (double)ticks * 1e12 / (double)(rate + 1);
 
-	return (uint64_t)(ps * (double)head->options.max_overhead / 100);
+	return float_state_return_with(
+		&was,
+		(uint64_t)(ps * (double)head->options.max_overhead / 100));
 }
 
 static void look(struct thread *thread, const struct session_header *head,
@@ -425,12 +430,15 @@ static void look(struct thread *thread, const struct session_header *head,
 /* How long a slice must be that the share has room for. */
 static uint64_t long_ticks(struct session_header *head)
 {
+	const struct float_state was = float_state_leave();
 	const double rate = (double)clock_ticks_per_second(&head->clock);
 	const uint32_t slice_ps =
 		head->cost.slice_ps ? head->cost.slice_ps : SLICE_PS;
 
-	return (uint64_t)(THIN_LONG * (double)slice_ps * 100 /
-			  (double)head->options.max_overhead * rate / 1e12);
+	return float_state_return_with(
+		&was,
+		(uint64_t)(THIN_LONG * (double)slice_ps * 100 /
+			   (double)head->options.max_overhead * rate / 1e12));
 }
 
 COLD void thin_look(struct thread *thread, uint64_t now_ticks)
@@ -470,6 +478,7 @@ COLD void thin_look(struct thread *thread, uint64_t now_ticks)
 static uint64_t heap_cost(const struct session_header *head, uint64_t calls,
 			  uint32_t mask)
 {
+	const struct float_state was = float_state_leave();
 	const double rate = (double)clock_ticks_per_second(
 				    (struct clock_segments *)&head->clock) +
 			    1;
@@ -484,7 +493,7 @@ static uint64_t heap_cost(const struct session_header *head, uint64_t calls,
 					   &head->stacks.timed_ticks) /
 				   (double)timed * 1e12 / rate) /
 			2;
-	return calls / (mask + 1u) * each;
+	return float_state_return_with(&was, calls / (mask + 1u) * each);
 }
 
 static void raise(_Atomic uint32_t *word, uint32_t wanted)

@@ -11,6 +11,8 @@
  */
 #include "collector/system/clock.h"
 
+#include "collector/system/float_state.h"
+
 #include "collector/system/proc.h"
 #include <string.h>
 
@@ -308,9 +310,14 @@ uint64_t clock_ticks_per_second(const struct clock_segments *clock)
 {
 	const uint64_t count =
 		load_relaxed(&((struct clock_segments *)clock)->count);
+	struct float_state was;
 
 	if (!clock->uses_counter || !count)
 		return 1000000000;
-	return (uint64_t)(1e9 / clock->segment[(count - 1) % CLOCK_SEGMENTS_MAX]
-					.ns_per_tick);
+	was = float_state_leave();
+	return float_state_return_with(
+		&was,
+		(uint64_t)(1e9 /
+			   clock->segment[(count - 1) % CLOCK_SEGMENTS_MAX]
+				   .ns_per_tick));
 }

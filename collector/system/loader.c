@@ -3,6 +3,8 @@
  * the forks under way; see loader.h. */
 #include "collector/system/loader.h"
 
+#include "collector/system/float_state.h"
+
 #include <pthread.h>
 #include <signal.h>
 #include <sys/syscall.h>
@@ -136,6 +138,8 @@ static void *run_counted(void *run)
 {
 	void *result;
 
+	/* Whoever made us has the program's. */
+	float_state_leave();
 	background_enter();
 	atomic_fetch_sub(&starting, 1);
 	result = ((void *(*)(void *))(uintptr_t)run)(NULL);

@@ -2,6 +2,8 @@
 /* sampling.c - the arithmetic of samples; see sampling.h. */
 #include "collector/system/sampling.h"
 
+#include "collector/system/float_state.h"
+
 #define LN2 0.69314718055994530942
 
 /* xorshift64*, Marsaglia and Vigna. */
@@ -36,13 +38,15 @@ int64_t sampling_distance(uint64_t *state, uint64_t mean)
 	/* 53 bits, odd and so never 0: a number in (0, 1). */
 	uint64_t number = (sampling_random(state) >> 11) | 1;
 	const int shift = __builtin_clzll(number) - 11;
+	const struct float_state was = float_state_leave();
 	double distance;
 
 	number <<= shift; /* its top bit is bit 52 */
 	distance = LN2 * (shift + 1) -
 		   log_near_one((double)number / (double)(UINT64_C(1) << 52));
 	distance *= (double)mean;
-	return distance < 1 ? 1 : (int64_t)distance;
+	return (int64_t)float_state_return_with(
+		&was, distance < 1 ? 1 : (uint64_t)distance);
 }
 
 /* 1 - exp(-x), for small x by its series, for others by halves: with y for x/2

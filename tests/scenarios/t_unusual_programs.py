@@ -327,6 +327,14 @@ def test_begins_on_a_small_stack():
     expect_equal(traced("tight_stack", "heap").status, 0)
 
 
+def test_arithmetic_is_left_as_it_was():
+    """Traps for inexact results, which are on in a Fortran program that looks for them."""
+    for settings in ({}, {"TRACEPROF_MALLOC": "all", "TRACEPROF_SAMPLE": "1",
+                          "TRACEPROF_STACK": "heap:8", "TRACEPROF_CHILDREN": "all"}):
+        for what in ("traps", "flags"):
+            same("arithmetic", what, env=settings)
+
+
 def test_descriptors_closed_under_us():
     place = folder()
     without, within = os.path.join(place, "without"), os.path.join(place, "within")
