@@ -9,6 +9,7 @@
 #include "collector/system/log.h"
 
 #include "collector/system/descriptor.h"
+#include "collector/system/file_locks.h"
 #include "collector/system/loader.h"
 #include <errno.h>
 #include <fcntl.h>
@@ -310,10 +311,13 @@ static bool file_is_within_line(int to)
 	if (fstat(to, &status) || !S_ISREG(status.st_mode) || !status.st_size ||
 	    !loader_enter_now())
 		return false;
-	/* Ours may be open for writing alone. */
+	/* Ours may be open for writing alone.  Where a close() would cost the
+	 * program its lock the line may not be fresh. */
 	log_format(path, sizeof(path), "/proc/self/fd/%d", to);
-	fd = (int)syscall(SYS_openat, AT_FDCWD, path,
-			  O_RDONLY | O_CLOEXEC | O_NONBLOCK, 0);
+	fd = file_locks_has(status.st_ino)
+		     ? -1
+		     : (int)syscall(SYS_openat, AT_FDCWD, path,
+				    O_RDONLY | O_CLOEXEC | O_NONBLOCK, 0);
 	if (fd >= 0) {
 		syscall(SYS_pread64, fd, &last, 1, status.st_size - 1);
 		syscall(SYS_close, fd);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * orphan.h - a process that is nobody's child.
+ * orphan.h - a process that is nobody's child, or one that the program doesn't
+ * hear of.
  *
  * The program doesn't hear of it: no signal comes at its end, and no wait()
  * meets it.  (Where the program is its container's first process, or adopts
@@ -19,6 +20,11 @@
  * Its process id, or -errno.
  */
 pid_t orphan_start(int (*run)(void *arg), void *arg, bool shares);
+
+/* Calls run(arg) in a process that shares our memory but has descriptors of its
+ * own, copies of ours, and waits for its end.  All signals are blocked in it.
+ * False: there is none; under valgrind and qemu it may be a copy of memory. */
+bool orphan_call(int (*run)(void *arg), void *arg);
 
 /* Who takes in the orphans is this process. */
 bool orphan_is_ours(void);

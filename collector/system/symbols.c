@@ -7,7 +7,9 @@
  */
 #include "collector/system/symbols.h"
 
+#include "collector/system/file_locks.h"
 #include "collector/system/loader.h"
+#include "collector/system/orphan.h"
 #include <elf.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -45,33 +47,56 @@ static const void *part(const char *file, size_t file_bytes, uint64_t offset,
 	return file + offset;
 }
 
-static const char *map_opened(const char *path, size_t *bytes)
+struct mapping {
+	const char *path;
+	const char *file; /* NULL: it can't be had */
+	size_t bytes;
+};
+
+/* False: nothing can be said of it. */
+static bool is_locked(const char *path)
 {
-	const int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+	struct stat status;
+
+	return !stat(path, &status) && file_locks_has(status.st_ino);
+}
+
+static int map_it(void *arg)
+{
+	struct mapping *mapping = arg;
+	const int fd = open(mapping->path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
 	struct stat status;
 	void *file = MAP_FAILED;
 
 	if (fd < 0)
-		return NULL;
+		return 0;
 	if (!fstat(fd, &status) && S_ISREG(status.st_mode) &&
 	    status.st_size > (off_t)sizeof(ElfW(Ehdr)))
 		file = mmap(NULL, (size_t)status.st_size, PROT_READ,
 			    MAP_PRIVATE, fd, 0);
 	close(fd);
-	if (file == MAP_FAILED)
-		return NULL;
-	*bytes = (size_t)status.st_size;
-	return file;
+	if (file != MAP_FAILED) {
+		mapping->file = file;
+		mapping->bytes = (size_t)status.st_size;
+	}
+	return 0;
 }
 
+/* A program may have locked its own file, to run but once: another process's
+ * close() leaves it that. */
 static const char *map_file(const char *path, size_t *bytes)
 {
 	const bool keeps_forks_out = loader_enter_soon();
-	const char *file = map_opened(path, bytes);
+	struct mapping mapping = {.path = path};
 
+	if (is_locked(path))
+		orphan_call(map_it, &mapping);
+	else
+		map_it(&mapping);
 	if (keeps_forks_out)
 		loader_leave();
-	return file;
+	*bytes = mapping.bytes;
+	return mapping.file;
 }
 
 static const ElfW(Ehdr) * elf_header(const char *file, size_t bytes)

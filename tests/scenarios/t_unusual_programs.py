@@ -335,6 +335,17 @@ def test_arithmetic_is_left_as_it_was():
             same("arithmetic", what, env=settings)
 
 
+def test_locks_on_files_that_we_read():
+    """A process gives up its locks on a file by closing any descriptor of it: that of its
+    own code, which has the names, and of the one that the messages go to."""
+    messages = os.path.join(harness.folder(), "messages")
+    run = traced("own_lock", messages, env={"TRACEPROF_NONSENSE": "1"})
+    expect(run.stdout.endswith("locks held: 1 1\n"), run.stdout)
+    expect(run.trace.regions("work"), "no name for a region")
+    with open(messages, encoding="utf-8") as file:
+        expect("traceprof: unknown setting TRACEPROF_NONSENSE" in file.read(), messages)
+
+
 def test_descriptors_closed_under_us():
     place = folder()
     without, within = os.path.join(place, "without"), os.path.join(place, "within")
