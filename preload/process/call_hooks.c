@@ -28,9 +28,9 @@
 #include <errno.h>
 #include <linux/sched.h>
 #include <linux/seccomp.h>
+#include <string.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
-#include <sys/uio.h>
 #include <unistd.h>
 
 /* Before the C library's own is known, in the loader. */
@@ -97,18 +97,27 @@ static COLD long fork_by_hand(long number, long a, long b, long c, long d,
 	return pid;
 }
 
-/* The unwinder asks whether memory can be read by a write of it into a pipe, of
- * which it has none here (preload/stack/unwind.c).  The kernel looks at a mask
- * of signals before it refuses what is to be done with it. */
-static COLD long ask_memory(long address)
+/* The kernel looks at a mask of signals before it refuses what is to be done
+ * with it.  No filter of calls kills for that one. */
+static COLD bool is_readable(long address)
 {
 	const int saved = errno;
+	bool is;
 
 	real.syscall(SYS_rt_sigprocmask, ~0L, address & ~7L, 0, 8, 0, 0);
-	if (errno == EFAULT)
-		return -1;
+	is = errno != EFAULT;
 	errno = saved;
-	return 1;
+	return is;
+}
+
+/* The unwinder asks by a write into a pipe, of which it has none here
+ * (preload/stack/unwind.c). */
+static COLD long ask_memory(long address)
+{
+	if (is_readable(address))
+		return 1;
+	errno = EFAULT;
+	return -1;
 }
 
 static inline bool is_fork(long number, long flags, long stack)
@@ -124,18 +133,13 @@ static inline bool is_fork(long number, long flags, long stack)
 static COLD bool is_fork_3(long at, long bytes)
 {
 	struct clone_args args = {0};
-	struct iovec here = {&args, sizeof(args)};
-	struct iovec there = {(void *)at, (size_t)bytes};
-	const int saved = errno;
-	long got;
+	const size_t known = min_u64((uint64_t)bytes, sizeof(args));
 
-	if ((size_t)bytes > sizeof(args))
-		there.iov_len = sizeof(args);
-	got = real.syscall(SYS_process_vm_readv, getpid(), (long)&here, 1,
-			   (long)&there, 1, 0);
-	errno = saved;
-	return got >= CLONE_ARGS_SIZE_VER0 && !(args.flags & CLONE_VM) &&
-	       !args.stack;
+	if (known < CLONE_ARGS_SIZE_VER0 || !is_readable(at) ||
+	    !is_readable(at + (long)known - 1))
+		return false;
+	memcpy(&args, (const void *)at, known);
+	return !(args.flags & CLONE_VM) && !args.stack;
 }
 
 /* Under names of our own, since the headers have them with "...". */

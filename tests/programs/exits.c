@@ -8,6 +8,7 @@
  */
 #include "by_hand.h"
 #include "confined.h"
+#include <linux/sched.h>
 
 #include <omp.h>
 #include <pthread.h>
@@ -17,6 +18,7 @@
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 /* A thread of libgomp's would outlive what kills this one alone. */
@@ -195,6 +197,16 @@ static void leave_confined(const char *way)
 	if (strcmp(way, "unseen_killed") == 0) {
 		forbid_unseen(SECCOMP_RET_KILL_THREAD, SYS_getppid);
 		syscall(SYS_getppid);
+	}
+	if (strcmp(way, "filter_fork") == 0) {
+		struct clone_args args = {.exit_signal = SIGCHLD};
+
+		confined_call(SYS_process_vm_readv, SECCOMP_RET_KILL_PROCESS,
+			      SECCOMP_RET_ALLOW);
+		if (!syscall(SYS_clone3, &args, sizeof(args)))
+			_exit(0);
+		wait(NULL);
+		exit(syscall(SYS_clone3, 8, sizeof(args)) == -1 ? 23 : 0);
 	}
 	if (strcmp(way, "question") == 0) {
 		prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, NULL);

@@ -320,6 +320,11 @@ def test_a_seccomp_filter_of_few_calls():
     check_confined("filter_killed", 1)
 
 
+def test_a_fork_that_a_filter_looks_at():
+    """What it forbids is not called by us to see what clone3() is asked for."""
+    check_confined("filter_fork", 1)
+
+
 def test_a_question_about_seccomp():
     """No filter comes in force, and the recording goes on."""
     check_confined("question", 2)
