@@ -47,6 +47,30 @@ static bool thirds_rise(const double *y, size_t count)
 	return first < second && second < last;
 }
 
+static double most_of(const double *y, size_t count)
+{
+	double most = 0;
+
+	for (size_t i = 0; i < count; i++)
+		most = fmax(most, y[i]);
+	return most;
+}
+
+/* What is filled and freed again comes back to where it was before, and a cache
+ * that is full stays there: of the points behind the warm-up the last quarter
+ * has to exceed all others, and the warm-up by more than a step changes. */
+static bool most_rises(const double *y, size_t count, double before)
+{
+	const size_t rest = count - count / 4;
+	const double last = most_of(y + rest, count - rest);
+	double changes[POINTS_MAX] = {0};
+
+	for (size_t i = 1; i < count; i++)
+		changes[i - 1] = fabs(y[i] - y[i - 1]);
+	return last > most_of(y, rest) &&
+	       last - before > 2 * median(changes, count - 1);
+}
+
 static void find_slope(struct heap_growth *growth, const double *x,
 		       const double *y, size_t count)
 {
@@ -87,8 +111,10 @@ struct heap_growth heap_growth_of(const int64_t *live, const bool *told,
 	const size_t left = choose(told, count, chosen);
 	const size_t kept = left < POINTS_MAX ? left : POINTS_MAX;
 	struct heap_growth growth = {.is_known = left >= GROWTH_POINTS_MIN};
-	double x[POINTS_MAX], y[POINTS_MAX];
+	double x[POINTS_MAX], y[POINTS_MAX], before = 0;
 
+	for (size_t i = 0; i < heap_growth_warmup(count); i++)
+		before = fmax(before, (double)live[i]);
 	for (size_t i = 0; growth.is_known && i < kept; i++) {
 		const size_t at = chosen[i * (left - 1) / (kept - 1)];
 
@@ -101,6 +127,7 @@ struct heap_growth heap_growth_of(const int64_t *live, const bool *told,
 	find_slope(&growth, x, y, kept);
 	growth.grows =
 		growth.low > 0 && thirds_rise(y, kept) &&
+		most_rises(y, kept, before) &&
 		growth.slope * (double)(count - heap_growth_warmup(count)) >=
 			LEAST;
 	return growth;

@@ -109,6 +109,71 @@ static void the_interval_of_samples_holds_what_is_true(void **state)
 	assert_in_range(held, runs - 3, runs);
 }
 
+#define STEPS 200
+
+enum shape {
+	SAW,
+	FULL,
+	WARM,
+	STEADY,
+	SAW_AND_LEAK,
+	BURSTS,
+	LARGE_FIRST,
+	NOISY
+};
+
+static bool grows(enum shape shape, int period, int phase)
+{
+	int64_t live[STEPS];
+
+	srand48(1);
+	for (int i = 0; i < STEPS; i++) {
+		const int saw = (i + phase) % period;
+
+		switch (shape) {
+		case SAW: live[i] = saw * KEPT; break;
+		case FULL: live[i] = (i < 150 ? i : 150) * KEPT; break;
+		case WARM: live[i] = (i < 60 ? i : 60) * KEPT; break;
+		case STEADY: live[i] = i * KEPT; break;
+		case SAW_AND_LEAK: live[i] = (saw + i) * KEPT; break;
+		case BURSTS: live[i] = (i + phase) / period * KEPT; break;
+		case LARGE_FIRST: live[i] = (10000 + i) * KEPT; break;
+		default: live[i] = i * KEPT + (int64_t)(drand48() * 8 * KEPT);
+		}
+	}
+	return heap_growth_of(live, NULL, STEPS).grows;
+}
+
+static void what_is_freed_again_does_not_grow(void **state)
+{
+	int wrong = 0;
+
+	(void)state;
+	for (int period = 5; period <= 66; period++)
+		for (int phase = 0; phase < period; phase++)
+			wrong += grows(SAW, period, phase);
+	assert_int_equal(wrong, 0);
+	assert_false(grows(WARM, 1, 0));
+}
+
+static void a_cache_that_is_full_does_not_grow(void **state)
+{
+	(void)state;
+	assert_false(grows(FULL, 1, 0));
+}
+
+static void leaks_of_every_shape_are_found(void **state)
+{
+	(void)state;
+	assert_true(grows(STEADY, 1, 0));
+	assert_true(grows(LARGE_FIRST, 1, 0));
+	assert_true(grows(NOISY, 1, 0));
+	for (int phase = 0; phase < 20; phase++) {
+		assert_true(grows(BURSTS, 20, phase));
+		assert_true(grows(SAW_AND_LEAK, 20, phase));
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -116,6 +181,9 @@ int main(void)
 		cmocka_unit_test(what_is_freed_at_the_end_grew_before),
 		cmocka_unit_test(steps_without_a_line_say_nothing),
 		cmocka_unit_test(the_interval_of_samples_holds_what_is_true),
+		cmocka_unit_test(what_is_freed_again_does_not_grow),
+		cmocka_unit_test(a_cache_that_is_full_does_not_grow),
+		cmocka_unit_test(leaks_of_every_shape_are_found),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
