@@ -77,6 +77,23 @@ def test_leak_grows_by_a_step_that_nobody_marked():
                  (True, False), found["growth"])
 
 
+def test_lambdas_inside_the_library():
+    """Those that the compiler puts into std::thread's and std::function's functions."""
+    source = "lambdas.cpp"
+    with open(os.path.join(harness.ROOT, "tests", "programs", source), encoding="utf-8") as file:
+        lines = file.read().splitlines()
+    for flags in (["-O2"], ["-O2", "-g0"]):
+        built = harness.compile_program(source, "-pthread", *flags, compiler="g++")
+        done = command("memory", record(built).files[0])
+        at_end = done.stdout.split("live at the end\n", 1)[1].split("\n\n")[0]
+        if "-g0" in flags:
+            expect(re.search(r"main::.lambda.*::_M_run \[lambdas\]", at_end), at_end)
+            continue
+        for word in ("of the function", "of the thread"):
+            number = next(at for at, line in enumerate(lines, 1) if word in line)
+            expect(re.search(rf" 64 \S+ {re.escape(source)}:{number}\b", at_end), at_end)
+
+
 def test_growth_that_few_lines_tell_is_not_known():
     path = record("alloc_sites", "leak", 60).files[0]
     with gzip.open(path, "rt") as file:

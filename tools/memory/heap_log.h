@@ -70,7 +70,8 @@ struct heap_frame {
 	const char *function;
 	uint64_t address;
 	bool is_asked;
-	size_t count; /* of source frames, 0 none */
+	bool is_last_resort; /* a library's, but nothing else is known */
+	size_t count;	     /* of source frames, 0 none */
 	struct source_frame *source;
 };
 

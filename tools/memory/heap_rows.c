@@ -12,6 +12,7 @@
 #define OUR_LIBRARY   "libtraceprof.so"
 /* Where the source of its standard library is said to lie. */
 #define RUSTS_LIBRARY "/rustc/"
+#define CXXS_LIBRARY  "/include/c++/"
 
 static const char *last_part(const char *path)
 {
@@ -21,7 +22,7 @@ static const char *last_part(const char *path)
 }
 
 static bool
-visit_frame(struct heap_log *log, struct heap_frame *frame,
+visit_frame(struct heap_log *log, struct heap_frame *frame, bool is_first,
 	    bool (*visit)(void *arg, const struct heap_place *place), void *arg)
 {
 	struct heap_place place = {.module = frame->module,
@@ -32,6 +33,7 @@ visit_frame(struct heap_log *log, struct heap_frame *frame,
 	heap_log_resolve(log, frame);
 	if (!frame->count) {
 		place.function = frame->function;
+		place.is_last_resort = is_first && frame->is_last_resort;
 		return visit(arg, &place);
 	}
 	for (size_t i = 0; i < frame->count; i++) {
@@ -40,6 +42,8 @@ visit_frame(struct heap_log *log, struct heap_frame *frame,
 					 : frame->function;
 		place.file = frame->source[i].file;
 		place.line = frame->source[i].line;
+		place.is_last_resort = is_first && frame->is_last_resort &&
+				       i + 1 == frame->count;
 		if (!visit(arg, &place))
 			return false;
 	}
@@ -52,8 +56,8 @@ static void walk_from(struct heap_log *log, const struct heap_stack *stack,
 		      void *arg)
 {
 	for (size_t i = first; stack && i < stack->count; i++)
-		if (!visit_frame(log, heap_log_frame(log, stack, i), visit,
-				 arg))
+		if (!visit_frame(log, heap_log_frame(log, stack, i), i == first,
+				 visit, arg))
 			return;
 }
 
@@ -93,47 +97,52 @@ static bool is_inside_allocator(const struct heap_log *log,
 		       heap_log_frame(log, stack, at + 1)->function);
 }
 
-/* Where the stack's place is: past the allocator's own frames, and where there
- * are Python functions past all that these called: who reads of NumPy's insides
- * doesn't know yet which line of his it was. */
-static size_t place_at(const struct heap_log *log,
-		       const struct heap_stack *stack)
+static bool is_in_library(const char *file)
 {
-	size_t at = 0;
+	return file && (!strncmp(file, RUSTS_LIBRARY, strlen(RUSTS_LIBRARY)) ||
+			strstr(file, CXXS_LIBRARY));
+}
 
-	for (size_t i = 0; i < stack->count; i++)
-		if (is_interpreted(heap_log_frame(log, stack, i)))
-			return i;
-	while (at + 1 < stack->count &&
-	       (heap_frame_is_allocator(
-			heap_log_frame(log, stack, at)->function) ||
-		is_inside_allocator(log, stack, at)))
-		at++;
-	return at;
+static bool is_library(const struct heap_place *place)
+{
+	return heap_frame_is_library(place->function) ||
+	       is_in_library(place->file);
+}
+
+static bool is_allocators(const char *function, const char *file)
+{
+	return heap_frame_is_allocator(function) || is_in_library(file);
 }
 
 static bool is_allocator(const struct heap_place *place)
 {
-	return heap_frame_is_allocator(place->function) ||
-	       (place->file &&
-		!strncmp(place->file, RUSTS_LIBRARY, strlen(RUSTS_LIBRARY)));
+	return !place->is_last_resort &&
+	       is_allocators(place->function, place->file);
 }
 
-struct stack_text {
-	struct text_buffer *text;
-	size_t frames;
-	bool has_begun;
-	bool has_left_out; /* frames, since the last one */
-	bool is_python;	   /* then its interpreter is left out */
-	bool has_own;	   /* a function of the program's own was among them */
-};
-
-/* A Python function of the user's, not of a package. */
-static bool is_own(const struct heap_place *place)
+/* The program's, that the compiler has put into a function of its library's: a
+ * thread's or a std::function's lambda. */
+static bool has_inlined(struct heap_log *log, struct heap_frame *frame)
 {
-	return !place->address && place->file && place->file[0] != '<' &&
-	       !strstr(place->file, "/lib/python3") &&
-	       !strstr(place->file, "-packages/");
+	if (!heap_frame_is_library(frame->function))
+		return false;
+	heap_log_resolve(log, frame);
+	for (size_t i = 0; i + 1 < frame->count; i++)
+		if (frame->source[i].function && frame->source[i].file &&
+		    !is_allocators(frame->source[i].function,
+				   frame->source[i].file))
+			return true;
+	return false;
+}
+
+static bool is_passed_over(struct heap_log *log, const struct heap_stack *stack,
+			   size_t at)
+{
+	struct heap_frame *frame = heap_log_frame(log, stack, at);
+
+	return (heap_frame_is_allocator(frame->function) ||
+		is_inside_allocator(log, stack, at)) &&
+	       !has_inlined(log, frame);
 }
 
 /* What calls main(), or a thread's function. */
@@ -153,6 +162,64 @@ static bool is_beginning(const char *function)
 	return false;
 }
 
+static bool is_of_cxx(const struct heap_frame *frame)
+{
+	return !strncmp(frame->module, "libstdc++", strlen("libstdc++")) ||
+	       !strncmp(frame->module, "libc++", strlen("libc++"));
+}
+
+/* Instead of a thread's start: the last of its library's that was made for the
+ * program, whose name says what for. */
+static size_t last_resort(const struct heap_log *log,
+			  const struct heap_stack *stack, size_t found)
+{
+	struct heap_frame *frame = heap_log_frame(log, stack, found);
+
+	if (!is_of_cxx(frame) && !is_beginning(frame->function))
+		return found;
+	for (size_t at = found; at-- > 0;) {
+		frame = heap_log_frame(log, stack, at);
+		if (heap_frame_is_library(frame->function) &&
+		    !is_of_cxx(frame)) {
+			frame->is_last_resort = true;
+			return at;
+		}
+	}
+	return found;
+}
+
+/* Where the stack's place is: past the allocator's own frames, and where there
+ * are Python functions past all that these called: who reads of NumPy's insides
+ * doesn't know yet which line of his it was. */
+static size_t place_at(struct heap_log *log, const struct heap_stack *stack)
+{
+	size_t at = 0;
+
+	for (size_t i = 0; i < stack->count; i++)
+		if (is_interpreted(heap_log_frame(log, stack, i)))
+			return i;
+	while (at + 1 < stack->count && is_passed_over(log, stack, at))
+		at++;
+	return last_resort(log, stack, at);
+}
+
+struct stack_text {
+	struct text_buffer *text;
+	size_t frames;
+	bool has_begun;
+	bool has_left_out; /* frames, since the last one */
+	bool is_python;	   /* then its interpreter is left out */
+	bool has_own;	   /* a function of the program's own was among them */
+};
+
+/* A Python function of the user's, not of a package. */
+static bool is_own(const struct heap_place *place)
+{
+	return !place->address && place->file && place->file[0] != '<' &&
+	       !strstr(place->file, "/lib/python3") &&
+	       !strstr(place->file, "-packages/");
+}
+
 static bool add_place(void *arg, const struct heap_place *place)
 {
 	struct stack_text *to = arg;
@@ -165,7 +232,7 @@ static bool add_place(void *arg, const struct heap_place *place)
 	if (to->has_begun && is_beginning(place->function))
 		return false;
 	/* What C++'s and Rust's libraries do in between takes no frame. */
-	if (to->has_begun && heap_frame_is_library(place->function)) {
+	if (to->has_begun && is_library(place)) {
 		to->has_left_out = true;
 		return true;
 	}
@@ -233,7 +300,7 @@ void heap_log_only(struct heap_log *log, const char *module)
 	}
 }
 
-static uint32_t place_of(const struct heap_log *log, uint32_t number)
+static uint32_t place_of(struct heap_log *log, uint32_t number)
 {
 	const struct heap_stack *stack = heap_log_stack(log, number);
 

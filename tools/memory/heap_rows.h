@@ -92,6 +92,7 @@ struct heap_place {
 	const char *file; /* NULL not known */
 	int line;
 	uint64_t address;
+	bool is_last_resort; /* a library's, and yet the stack's place */
 };
 void heap_stack_walk(struct heap_log *log, uint32_t stack,
 		     bool (*visit)(void *arg, const struct heap_place *place),
