@@ -118,3 +118,11 @@ void spare_stack_run(size_t bytes, void (*run)(void *), void *arg)
 	pthread_sigmask(SIG_SETMASK, &was, NULL);
 	munmap(stack, guard + bytes);
 }
+
+void spare_stack_if_needed(size_t bytes, void (*run)(void *), void *arg)
+{
+	if (spare_stack_is_needless(bytes))
+		run(arg);
+	else
+		spare_stack_run(bytes, run, arg);
+}

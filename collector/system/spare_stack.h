@@ -21,4 +21,8 @@ bool spare_stack_is_needless(size_t bytes);
  * that stack, not their own: the kernel would think that nobody is on it. */
 void spare_stack_run(size_t bytes, void (*run)(void *), void *arg);
 
+/* The same where so much isn't left.  Else it stays: Python and libunwind know
+ * the program's stack. */
+void spare_stack_if_needed(size_t bytes, void (*run)(void *), void *arg);
+
 #endif

@@ -429,7 +429,7 @@ FOR_RECORDED uint32_t life_begin_in_allocation(const char *reason)
 	families_watch_ends();
 	last_thread_blocks(&was);
 	quiet = quiet_begin();
-	spare_stack_run(BEGIN_BYTES, begin_and_tell, (void *)reason);
+	spare_stack_if_needed(BEGIN_BYTES, begin_and_tell, (void *)reason);
 	quiet_end(&quiet);
 	/* A handler that leaves us now leaves nothing half done. */
 	pthread_sigmask(SIG_SETMASK, &was, NULL);
@@ -517,7 +517,6 @@ static void close_all(void *thread)
 	report(rc);
 }
 
-/* Python knows its stack: where there is room we stay. */
 static void finish(void)
 {
 	struct thread *thread = hook_thread_at_end(life.session);
@@ -527,10 +526,7 @@ static void finish(void)
 		thread_drop_left(thread, __builtin_frame_address(0));
 		families_finish(thread);
 	}
-	if (spare_stack_is_needless(END_BYTES))
-		close_all(thread);
-	else
-		spare_stack_run(END_BYTES, close_all, thread);
+	spare_stack_if_needed(END_BYTES, close_all, thread);
 	quiet_end(&quiet);
 }
 
