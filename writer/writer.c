@@ -183,7 +183,9 @@ static uint64_t make_pass(uint64_t *cpu_ns)
 	pthread_mutex_lock(&writer.lock);
 	if (!clock_due_in(&head->clock))
 		clock_anchor(&head->clock);
-	if (clock_monotonic_ns() - writer.refreshed_ns >= SECOND_NS)
+	/* What was sampled is named by what lies there. */
+	if (head->options.sample ||
+	    clock_monotonic_ns() - writer.refreshed_ns >= SECOND_NS)
 		refresh_modules();
 	steps_time(writer.session);
 	request_poll(&writer.requests, &writer.state);

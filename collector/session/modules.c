@@ -8,6 +8,7 @@
  */
 #include "collector/session/modules.h"
 
+#include "collector/system/clock.h"
 #include "collector/system/loader.h"
 #include "collector/system/symbols.h"
 #include <elf.h>
@@ -29,6 +30,7 @@ struct walk {
 	bool changed; /* the counters moved since the last walk */
 };
 
+static uint64_t looked_ticks; /* when the loader's list was last seen */
 static unsigned long long seen_adds;
 static unsigned long long seen_subs;
 static _Atomic bool is_busy;
@@ -103,6 +105,38 @@ static const char *path_of(const struct dl_phdr_info *info, bool first,
 	return buffer;
 }
 
+/* The kernel's own file lies in a hole of the loader's: both are there. */
+static bool is_instead(const struct module *m, const struct module *before)
+{
+	return m->low < before->high && before->low < m->high &&
+	       !(m->low > before->low && m->high < before->high) &&
+	       !(m->low < before->low && m->high > before->high) &&
+	       strcmp(m->path, before->path) != 0;
+}
+
+/* When that was, at the latest: a thread that closes a library looks just
+ * before.  What isn't a sample is named without a time.  Of several such the
+ * first says enough. */
+static uint64_t from_ticks(struct session *session, const struct module *module)
+{
+	static pid_t told;
+	const struct module *m = modules_each(session, NULL);
+
+	while (m && !is_instead(module, m))
+		m = modules_each(session, m);
+	if (!m)
+		return 0;
+	if (told != getpid())
+		session_note(
+			session,
+			"%s was loaded where %s had been: calls and blocks "
+			"of either may have the other's names (samples "
+			"have their own)",
+			module->path, m->path);
+	told = getpid();
+	return looked_ticks;
+}
+
 static bool add(struct session *session, const struct dl_phdr_info *info,
 		uint64_t low, uint64_t high, const char *path)
 {
@@ -121,6 +155,7 @@ static bool add(struct session *session, const struct dl_phdr_info *info,
 	copy_build_id(module, info);
 	module->path_len = (uint32_t)len;
 	memcpy(module->path, path, len + 1);
+	module->from_ticks = from_ticks(session, module);
 	store_relaxed(&module->next, load_relaxed(&head->modules));
 	/* RELEASE pairs with ACQUIRE in modules_each(). */
 	store_release(&head->modules, at);
@@ -192,6 +227,7 @@ static bool enter(void)
 int modules_refresh(struct session *session)
 {
 	struct walk walk = {.session = session, .first = true, .changed = true};
+	const uint64_t ticks = clock_ticks();
 
 	if (!loader_enter())
 		return 0;
@@ -202,6 +238,7 @@ int modules_refresh(struct session *session)
 			walk.first = walk.hides = false;
 			dl_iterate_phdr(visit, &walk);
 		}
+		looked_ticks = ticks;
 		/* RELEASE pairs with ACQUIRE in enter(). */
 		store_release(&is_busy, false);
 	}
@@ -235,13 +272,26 @@ const struct module *modules_each(const struct session *session,
 	return module && is_whole(session, module) ? module : NULL;
 }
 
+const struct module *modules_find_at(const struct session *session,
+				     uint64_t address, uint64_t ticks,
+				     uint64_t *until)
+{
+	*until = UINT64_MAX;
+	for (const struct module *m = modules_each(session, NULL); m;
+	     m = modules_each(session, m)) {
+		if (address < m->low || address >= m->high)
+			continue;
+		if (m->from_ticks < ticks)
+			return m;
+		*until = m->from_ticks;
+	}
+	return NULL;
+}
+
 const struct module *modules_find(const struct session *session,
 				  uint64_t address)
 {
-	for (const struct module *m = modules_each(session, NULL); m;
-	     m = modules_each(session, m)) {
-		if (address >= m->low && address < m->high)
-			return m;
-	}
-	return NULL;
+	uint64_t until;
+
+	return modules_find_at(session, address, UINT64_MAX, &until);
 }

@@ -18,6 +18,7 @@ struct module {
 	_Atomic uint64_t next; /* session offset of the next older entry */
 	uint64_t bias;	       /* address minus ELF virtual address */
 	uint64_t low, high;    /* of all loaded segments */
+	uint64_t from_ticks;   /* till then another lay there; 0 none did */
 	uint32_t id_len;
 	uint8_t build_id[BUILD_ID_BYTES];
 	uint32_t path_len;
@@ -29,9 +30,14 @@ struct module {
  * for long. */
 int modules_refresh(struct session *session);
 
-/* The entry that holds an address, NULL none. */
+/* The entry that holds an address now, NULL none. */
 const struct module *modules_find(const struct session *session,
 				  uint64_t address);
+
+/* Then, and until when: UINT64_MAX if it is the last. */
+const struct module *modules_find_at(const struct session *session,
+				     uint64_t address, uint64_t ticks,
+				     uint64_t *until);
 
 /* Iterate, newest first; start with NULL. */
 const struct module *modules_each(const struct session *session,

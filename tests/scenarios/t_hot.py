@@ -370,5 +370,24 @@ def test_zoom_shows_what_a_function_calls():
     expect(not any(one.startswith("beside") for one in shown), shown)
 
 
+def test_a_plugin_where_another_was():
+    """The loader puts it at the same place: what ran there has the name of its own time."""
+    first, second = (harness.program(f"lib/libturn_{name}.so") for name in ("first", "second"))
+    run = harness.traced("turns", 0.5, first, second, first, second, env=SAMPLED)
+    expect("elsewhere" not in run.stdout, run.stdout)
+    for lines in ([], ["--lines"]):
+        rows = json.loads(harness.command("report", "--hot", "--json", *lines,
+                                          run.files[0]).stdout)
+        text = json.dumps(rows)
+        for name in ("works_first", "works_second"):
+            expect(name in text, f"{name}, {lines}", text)
+    slices = run.trace.slices(cat="cpu_sample")
+    ran = {name: sum(one["dur"] for one in slices if one["name"] == name)
+           for name in ("works_first", "works_second")}
+    expect(0.3 < ran["works_first"] / sum(ran.values()) < 0.7, ran)
+    notes = str(run.trace.meta.get("notes"))
+    expect("libturn_second.so was loaded where" in notes, notes)
+
+
 if __name__ == "__main__":
     harness.main()

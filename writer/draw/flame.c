@@ -17,17 +17,22 @@ struct flame {
 
 /* Two addresses are alike in one function, a name of an interpreter's in one
  * line of it. */
-static uint64_t alike(struct writer_state *state, uint64_t code)
+static uint64_t alike(uint64_t code, const struct code_name *name)
 {
-	const struct code_name *name;
-
-	if (code & STACK_NAMED)
+	if (!name)
 		return code;
-	name = naming_find(&state->naming, code, code, 0);
 	/* The whole name may be cut, and what is shown has less of it. */
 	return (hash_text(name->function, name->len) ^
-		hash_text(name->shown, name->shown_len) << 1) &
+		hash_text(name->shown, name->shown_len) << 1 ^
+		hash_u64((uintptr_t)name->module)) &
 	       ~STACK_NAMED;
+}
+
+static const struct code_name *name_of(struct writer_state *state,
+				       uint64_t code, uint64_t ticks)
+{
+	return code & STACK_NAMED ? NULL
+				  : naming_find_at(&state->naming, code, ticks);
 }
 
 /* Outermost first. */
@@ -65,13 +70,18 @@ static void close_to(struct writer_state *state, struct ring_reader *reader,
 }
 
 static void open_at(struct writer_state *state, struct flame *flame,
-		    const uint64_t *codes, uint32_t count, uint64_t start_ns)
+		    const uint64_t *codes, uint32_t count, uint64_t ticks,
+		    uint64_t start_ns)
 {
-	for (uint32_t i = flame->depth; i < count; i++)
+	for (uint32_t i = flame->depth; i < count; i++) {
+		const struct code_name *name = name_of(state, codes[i], ticks);
+
 		flame->frame[i] =
 			(struct sample_frame){.code = codes[i],
-					      .key = alike(state, codes[i]),
+					      .key = alike(codes[i], name),
+					      .name = name,
 					      .start_ns = start_ns};
+	}
 	flame->depth = count;
 }
 
@@ -101,12 +111,14 @@ static void count_self(struct sample_frame *frame, const struct event *event)
  * and begins anew: each sample is to be found by its line. */
 static uint32_t frames_in_common(struct writer_state *state,
 				 const struct flame *flame,
-				 const uint64_t *codes, uint32_t count)
+				 const uint64_t *codes, uint32_t count,
+				 uint64_t ticks)
 {
 	uint32_t same = 0;
 
 	while (same < count && same < flame->depth &&
-	       flame->frame[same].key == alike(state, codes[same]))
+	       flame->frame[same].key ==
+		       alike(codes[same], name_of(state, codes[same], ticks)))
 		same++;
 	if (same == count && place_of(&flame->frame[count - 1],
 				      codes[count - 1]) == SAMPLE_PLACES_MAX)
@@ -136,8 +148,10 @@ bool flame_take(struct writer_state *state, struct ring_reader *reader,
 		start_ns = flame->end_ns;
 	else
 		close_to(state, reader, 0);
-	close_to(state, reader, frames_in_common(state, flame, codes, count));
-	open_at(state, flame, codes, count, start_ns);
+	close_to(
+		state, reader,
+		frames_in_common(state, flame, codes, count, event->end_ticks));
+	open_at(state, flame, codes, count, event->end_ticks, start_ns);
 	flame->end_ns = max_u64(ns, start_ns);
 	count_self(&flame->frame[count - 1], event);
 	return true;

@@ -12,26 +12,25 @@
 #include <time.h>
 #include <unistd.h>
 
-static void put_name(struct writer_state *state, uint64_t code)
+static void put_name(struct writer_state *state,
+		     const struct sample_frame *frame)
 {
 	struct frame_name name;
 	char text[STACK_NAME_BYTES];
 
-	if (code & STACK_NAMED) {
+	if (!frame->name) {
 		json_text(&state->json, text,
-			  stacks_name(state->session, code, text));
+			  stacks_name(state->session, frame->code, text));
 		return;
 	}
-	name = naming_frame(naming_find(&state->naming, code, code, 0));
+	name = naming_frame(frame->name);
 	json_text(&state->json, name.text, name.len);
 }
 
 /* What its name on the lane is short for. */
-static void put_function(struct writer_state *state, uint64_t code)
+static void put_function(struct writer_state *state,
+			 const struct code_name *name)
 {
-	const struct code_name *name =
-		naming_find(&state->naming, code, code, 0);
-
 	if (naming_frame(name).text != name->function)
 		json_pair_text(&state->json, "function", name->function,
 			       name->len);
@@ -41,8 +40,7 @@ static void put_function(struct writer_state *state, uint64_t code)
 static void put_places(struct writer_state *state,
 		       const struct sample_frame *frame)
 {
-	const struct module *module =
-		modules_find(state->session, frame->place[0].code - 1);
+	const struct module *module = frame->name->module;
 	struct json *json = &state->json;
 	const char *slash;
 	char text[64];
@@ -72,7 +70,7 @@ static void put_args(struct writer_state *state,
 	json_raw(json, ",\"" SCHEMA_SELF "\":");
 	json_micros(json, (int64_t)frame->self_ns);
 	if (!(frame->code & STACK_NAMED))
-		put_function(state, frame->code);
+		put_function(state, frame->name);
 	if (frame->place_count && !(frame->code & STACK_NAMED))
 		put_places(state, frame);
 	json_raw(json, "}}");
@@ -98,7 +96,7 @@ void sample_json(struct writer_state *state, struct ring_reader *reader,
 			",\n{" SCHEMA_PAIR(SCHEMA_PHASE, SCHEMA_PHASE_SLICE) "," SCHEMA_PAIR(
 				SCHEMA_CATEGORY,
 				SCHEMA_CPU_SAMPLE) "," SCHEMA_KEY(SCHEMA_NAME) "\"");
-	put_name(state, frame->code);
+	put_name(state, frame);
 	json_raw(json, "\",\"" SCHEMA_PID "\":");
 	json_u64(json, state->pid);
 	json_raw(json, ",\"" SCHEMA_TID "\":");

@@ -10,8 +10,9 @@
 #define SAMPLE_PLACES_MAX 16u
 
 struct sample_frame {
-	uint64_t code; /* of its first sample, as in a stack */
-	uint64_t key;  /* alike: the same function */
+	uint64_t code;		      /* of its first sample, as in a stack */
+	uint64_t key;		      /* alike: the same function */
+	const struct code_name *name; /* then, NULL of an interpreter's */
 	uint64_t start_ns;
 	uint64_t self_ns; /* while it was the innermost, */
 	uint32_t samples; /* so many samples, */

@@ -328,14 +328,17 @@ unsigned int naming_ordinal(struct naming *naming, struct code_name *name)
 	return key.ordinal;
 }
 
-static const struct module *module_of(struct naming *naming, uint64_t address)
+static const struct module *module_of(struct naming *naming, uint64_t address,
+				      uint64_t ticks, uint64_t *until)
 {
-	const struct module *module = modules_find(naming->session, address);
+	const struct module *module =
+		modules_find_at(naming->session, address, ticks, until);
 
 	/* A library that was loaded a moment ago. */
 	if (!module && naming->session->writable &&
 	    modules_refresh((struct session *)naming->session) > 0)
-		module = modules_find(naming->session, address);
+		module =
+			modules_find_at(naming->session, address, ticks, until);
 	return module;
 }
 
@@ -411,7 +414,7 @@ static void resolve(struct naming *naming, struct code_name *name)
 {
 	/* The call that returns here may be its function's last instruction:
 	 * look at the byte before. */
-	const struct module *module = module_of(naming, name->code - 1);
+	const struct module *module = name->module;
 	char text[PLAIN_BYTES_MAX];
 	struct symbols *symbols;
 	struct symbol symbol;
@@ -438,7 +441,9 @@ static void resolve(struct naming *naming, struct code_name *name)
 static bool outlined_from(struct naming *naming, uint64_t outlined, char *text,
 			  size_t bytes)
 {
-	const struct module *module = module_of(naming, outlined);
+	uint64_t until;
+	const struct module *module =
+		module_of(naming, outlined, UINT64_MAX, &until);
 	struct symbols *symbols = module ? symbols_of(naming, module) : NULL;
 	struct symbol symbol;
 
@@ -454,25 +459,65 @@ static bool outlined_from(struct naming *naming, uint64_t outlined, char *text,
 /* In a key: the address of a call that a region was begun by. */
 #define OF_REGION (UINT64_C(1) << 63)
 
+struct code_key {
+	uint64_t key;
+	uint64_t ticks; /* of whose event it is; UINT64_MAX: now */
+};
+
 static bool same_code(const void *item, const void *key)
 {
-	return ((const struct code_name *)item)->key == *(const uint64_t *)key;
+	const struct code_name *name = item;
+	const struct code_key *want = key;
+
+	return name->key == want->key && want->ticks <= name->until_ticks &&
+	       (!name->module || want->ticks > name->module->from_ticks);
 }
 
-static struct code_name *find(struct naming *naming, uint64_t key)
+/* Another library may lie there by now. */
+static void look_again(const struct naming *naming, struct code_name *name)
 {
-	return hash_index_find(&naming->codes, hash_u64(key), same_code, &key);
+	const uint64_t count =
+		load_relaxed(&naming->session->head->module_count);
+	const struct module *module;
+
+	if (name->modules == count)
+		return;
+	name->modules = count;
+	module = modules_find(naming->session, name->code - 1);
+	if (module != name->module && module)
+		name->until_ticks =
+			min_u64(name->until_ticks, module->from_ticks);
 }
 
-static struct code_name *add(struct naming *naming, uint64_t key)
+static struct code_name *find(struct naming *naming, uint64_t key,
+			      uint64_t ticks)
+{
+	const struct code_key want = {key, ticks};
+	struct code_name *name = hash_index_find(&naming->codes, hash_u64(key),
+						 same_code, &want);
+
+	if (!name)
+		return NULL;
+	look_again(naming, name);
+	return same_code(name, &want)
+		       ? name
+		       : hash_index_find(&naming->codes, hash_u64(key),
+					 same_code, &want);
+}
+
+static struct code_name *add(struct naming *naming, uint64_t key,
+			     uint64_t ticks)
 {
 	struct code_name *name = arena_alloc(&naming->arena, sizeof(*name));
 
-	if (name) {
-		name->key = key;
-		name->code = key & ~OF_REGION;
-		hash_index_add(&naming->codes, hash_u64(key), name);
-	}
+	if (!name)
+		return NULL;
+	name->key = key;
+	name->code = key & ~OF_REGION;
+	name->module =
+		module_of(naming, name->code - 1, ticks, &name->until_ticks);
+	name->modules = load_relaxed(&naming->session->head->module_count);
+	hash_index_add(&naming->codes, hash_u64(key), name);
 	return name;
 }
 
@@ -495,9 +540,9 @@ static void name_inlined(struct naming *naming, struct code_name *name,
 	if (!outlined || !outlined_from(naming, outlined, text, sizeof(text)) ||
 	    strncmp(text, name->function, FUNCTION_BYTES_MAX - 1) == 0)
 		return;
-	origin = find(naming, outlined);
+	origin = find(naming, outlined, UINT64_MAX);
 	if (!origin) {
-		origin = add(naming, outlined);
+		origin = add(naming, outlined, UINT64_MAX);
 		if (!origin)
 			return;
 		set_function(naming, origin, text);
@@ -513,8 +558,9 @@ static void borrow(struct naming *naming, struct code_name *name,
 	take_function(name, naming_find(naming, named, named, 0));
 }
 
-struct code_name *naming_find(struct naming *naming, uint64_t code,
-			      uint64_t named, uint64_t outlined)
+static struct code_name *find_or_add(struct naming *naming, uint64_t code,
+				     uint64_t named, uint64_t outlined,
+				     uint64_t ticks)
 {
 	static struct code_name nowhere = {.function = "unknown code",
 					   .len = 12,
@@ -527,10 +573,10 @@ struct code_name *naming_find(struct naming *naming, uint64_t code,
 		return &nowhere;
 	if (outlined)
 		code |= OF_REGION;
-	name = find(naming, code);
+	name = find(naming, code, ticks);
 	if (name)
 		return name;
-	name = add(naming, code);
+	name = add(naming, code, ticks);
 	if (!name)
 		return &nowhere;
 	if (named != name->code) {
@@ -540,4 +586,16 @@ struct code_name *naming_find(struct naming *naming, uint64_t code,
 		name_inlined(naming, name, outlined);
 	}
 	return name;
+}
+
+struct code_name *naming_find(struct naming *naming, uint64_t code,
+			      uint64_t named, uint64_t outlined)
+{
+	return find_or_add(naming, code, named, outlined, UINT64_MAX);
+}
+
+struct code_name *naming_find_at(struct naming *naming, uint64_t code,
+				 uint64_t ticks)
+{
+	return find_or_add(naming, code, code, 0, ticks);
 }

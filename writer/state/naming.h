@@ -33,9 +33,12 @@ struct code_name {
 	size_t len;
 	const char *shown; /* the same, or folded where that is long */
 	size_t shown_len;
-	unsigned int ordinal;	  /* from 1; 0 not asked for yet */
-	unsigned int wanted;	  /* what the code says, 0 nothing */
-	struct code_name *origin; /* whose number it shares, NULL none */
+	unsigned int ordinal;	     /* from 1; 0 not asked for yet */
+	unsigned int wanted;	     /* what the code says, 0 nothing */
+	struct code_name *origin;    /* whose number it shares, NULL none */
+	const struct module *module; /* that has it, NULL not known */
+	uint64_t until_ticks;	     /* another lies there since */
+	uint64_t modules; /* so many were known when that was looked up */
 };
 
 /* As stacks and lanes of samples have it: whole, or as it is shown where that
@@ -57,6 +60,10 @@ void naming_start(struct naming *naming, const struct session *session);
  * a frame of a call stack has the name of the function that it lies in. */
 struct code_name *naming_find(struct naming *naming, uint64_t code,
 			      uint64_t named, uint64_t outlined);
+
+/* As naming_find() of the code alone, but what lay there then. */
+struct code_name *naming_find_at(struct naming *naming, uint64_t code,
+				 uint64_t ticks);
 
 /* The number of a region among those of its function, as that is shown, given
  * when it is first asked for. */

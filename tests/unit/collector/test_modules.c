@@ -170,6 +170,27 @@ static void test_the_newest_that_holds_an_address_wins(void **state)
 	assert_null(modules_find(session, 3000));
 }
 
+static void test_what_lay_there_then_is_found(void **state)
+{
+	const struct module *first = push(1000, 3000);
+	struct module *second = push(1000, 2500);
+	struct module *third = push(1000, 2000);
+	uint64_t until;
+
+	(void)state;
+	second->from_ticks = 100;
+	third->from_ticks = 200;
+	assert_ptr_equal(modules_find_at(session, 1500, 100, &until), first);
+	assert_int_equal(until, 100);
+	assert_ptr_equal(modules_find_at(session, 1500, 101, &until), second);
+	assert_int_equal(until, 200);
+	assert_ptr_equal(modules_find_at(session, 1500, 201, &until), third);
+	assert_true(until == UINT64_MAX);
+	assert_ptr_equal(modules_find_at(session, 2500, 500, &until), first);
+	assert_true(until == UINT64_MAX);
+	assert_ptr_equal(modules_find(session, 1500), third);
+}
+
 static void test_a_hostile_list_ends(void **state)
 {
 	struct module *first = push(1, 2);
@@ -226,6 +247,7 @@ int main(void)
 		MODULES_TEST(test_the_next_session_begins_anew),
 		MODULES_TEST(test_dlopen_adds_and_dlclose_leaves),
 		MODULES_TEST(test_the_newest_that_holds_an_address_wins),
+		MODULES_TEST(test_what_lay_there_then_is_found),
 		MODULES_TEST(test_a_hostile_list_ends),
 		MODULES_TEST(test_a_damaged_entry_ends_the_list),
 		MODULES_TEST(test_without_room_nothing_is_added),
