@@ -98,7 +98,7 @@ static COLD long fork_by_hand(long number, long a, long b, long c, long d,
 }
 
 /* The kernel looks at a mask of signals before it refuses what is to be done
- * with it.  No filter of calls kills for that one. */
+ * with it.  Hardly a filter of calls kills for that one. */
 static COLD bool is_readable(long address)
 {
 	const int saved = errno;

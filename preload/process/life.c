@@ -20,6 +20,9 @@
  *	our memory, has another pid and doesn't wait.
  *	Should it be stopped all the same, by a debugger, say, the others wait
  *	a second, once.  What they do after that is counted, and said.
+ *
+ * What goes wrong is one line on stderr and a closed gate: the program runs on
+ * as if we weren't there.
  */
 #include "preload/process/life.h"
 
